@@ -1,0 +1,57 @@
+/* comm.h - what ranks say to each other. The only room that sees mpi.h.
+ *
+ * K blocks are shared out among the ranks in order: rank r holds the blocks comm_first_block(r) up to, not including,
+ * comm_first_block(r+1). A rank may hold none. Every result below is the same, to the last bit, for any number of
+ * ranks: scalars are gathered per block and combined in block order, vectors are summed as integers on a common grid,
+ * which is exact in any order.
+ *
+ * All functions are collective. A message that MPI cannot deliver ends the program (MPI's own error handler): after a
+ * lost rank there is nobody left to agree with. Counts are 64-bit; messages beyond 2^31 elements are cut here.
+ */
+#ifndef COMM_COMM_H
+#define COMM_COMM_H
+
+#include "base/error.h"
+
+typedef bda_comm comm;
+
+/* What was said so far; the same on every rank but for the seconds. */
+typedef struct comm_stats {
+    uint64_t vectors; /* reductions of n numbers: the cost the paper counts */
+    uint64_t bytes;   /* of payload, vectors and scalars */
+    double seconds;   /* spent in messages by this rank, waiting included */
+} comm_stats;
+
+const comm_stats *comm_said(const comm *c);
+
+uint64_t comm_first_block(uint64_t blocks, int rank, int size); /* floor(rank * blocks / size), without overflow */
+
+/* See bda_comm_agree. */
+bool comm_agree(comm *c, bool ok, bda_error *err);
+
+/* mine: m numbers for each block of this rank, block after block; all: [blocks][m] of all blocks, in order. */
+void comm_gather_blocks(comm *c, uint64_t blocks, const double *mine, int m, double *all);
+
+/* In place, exact. */
+void comm_sum_counts(comm *c, uint64_t *x, int m);
+void comm_max_reals(comm *c, double *x, int m); /* NaN where any rank has it */
+/* The sum of `mine` over the lower ranks. */
+uint64_t comm_count_before(comm *c, uint64_t mine);
+/* all: [size], each rank's number. */
+void comm_gather_counts(comm *c, uint64_t mine, uint64_t *all);
+
+/* sum[j] = sum over all blocks of part[b][j]: one vector message. part: this rank's blocks, `parts` of them (as
+ * comm_first_block says), [n] each. `largest` >= |part[b][j]| for all blocks of all ranks, and the same on all of
+ * them; it sets the grid, 2^-62 of (the power of two above) blocks * largest. Infinite or NaN: the sum is NaN. With
+ * one block the sum is the part, bit for bit, and `largest` is not looked at. sum may be one of the parts. */
+void comm_sum_vectors(comm *c, uint64_t blocks, double largest, const double *const *part, int parts, uint64_t n,
+                      double *sum, int threads);
+
+/* Bytes of any kind from one rank to all. */
+void comm_broadcast(comm *c, int from, void *bytes, uint64_t count);
+
+/* Rank 0 gets every rank's bytes in rank order, piece by piece: take(self, bytes, count) is called on rank 0 only. */
+typedef void (*comm_take)(void *self, const void *bytes, uint64_t count);
+void comm_collect(comm *c, const void *bytes, uint64_t count, comm_take take, void *self);
+
+#endif
