@@ -1,0 +1,60 @@
+/* builder.h - rows under construction, always in the smallest form that loses nothing of what was added so far.
+ *
+ * Which form that is follows from three facts about the values, whatever the order they came in and whoever saw them;
+ * so ranks agree on a form by agreeing on the facts. */
+#ifndef DATA_BUILDER_H
+#define DATA_BUILDER_H
+
+#include "base/error.h"
+#include "data/rows.h"
+
+typedef struct builder_facts {
+    bool not_ones; /* some value is not 1 */
+    bool varied;   /* some row has two values */
+    bool inexact;  /* some value is not a float */
+} builder_facts;
+
+rows_form builder_form(builder_facts facts);
+
+typedef struct builder {
+    builder_facts facts;
+    rows_form form; /* of what is held: builder_form(facts), unless upgraded beyond */
+    uint64_t count, cells;
+    uint64_t *start;  /* [count + 1]; NULL until room is made */
+    double *label;    /* [count] */
+    uint32_t *column; /* [cells] ones, constant, double */
+    rows_pair *pair;  /* [cells] float */
+    double *value;    /* constant: [count], 0 for a row without cells; double: [cells] */
+    bool borrowed;    /* cells and values are somebody else's, and only read */
+    uint64_t start_bytes, label_bytes, column_bytes, pair_bytes, value_bytes; /* taken */
+} builder;
+
+/* A zeroed builder is empty. builder_free leaves it so. */
+void builder_free(builder *b);
+
+/* Room for so many more rows and cells: adding them cannot fail but by a change of form. */
+bool builder_reserve(builder *b, uint64_t more_rows, uint64_t cells, bda_error *err);
+
+/* Columns increase, values are finite and not 0; NULL: all are 1. Room is there. */
+bool builder_add(builder *b, double label, const uint32_t *column, const double *value, uint64_t cells,
+                 bda_error *err);
+
+/* Cells (columns or pairs, as the form says) and values that the builder uses where they are. Either may be NULL.
+ * Rows are not added or cut afterwards. */
+void builder_borrow(builder *b, const void *cells, uint64_t cell_bytes, const void *values, uint64_t value_bytes);
+
+/* Holds the rows in a larger form. */
+bool builder_upgrade(builder *b, rows_form form, bda_error *err);
+
+/* Keeps the rows [first, end). */
+void builder_cut(builder *b, uint64_t first, uint64_t end);
+
+/* Puts the rows of `other`, which is emptied, before or behind those of b. */
+bool builder_join(builder *b, builder *other, bool front, bda_error *err);
+
+/* Gives back the room that is not used. start is there afterwards, also where there are no rows. */
+bool builder_fit(builder *b, bda_error *err);
+
+uint64_t builder_bytes(const builder *b); /* taken */
+
+#endif

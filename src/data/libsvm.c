@@ -1,0 +1,324 @@
+/* libsvm.c - the parser. Rows of well-formed text go through parse_row, which decides as little as it can per
+ * character; the first token it cannot take is looked at again, slowly, by those who find words for what is wrong. */
+#include "data/libsvm.h"
+
+#include "base/memory.h"
+#include "data/lines.h"
+#include "data/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+_Static_assert(LINES_PADDING >= NUMBER_PADDING, "numbers are read eight bytes at a time");
+
+void libsvm_free(libsvm *s)
+{
+    mem_free(s->column, s->column_bytes);
+    mem_free(s->value, s->value_bytes);
+    *s = (libsvm){0};
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* ---- counting --------------------------------------------------------------------------------------------- */
+
+static const char *skip_blanks(const char *p)
+{
+    while (is_blank(*p))
+        p++;
+    return p;
+}
+
+static bool is_instance(const char *line)
+{
+    if (*line > '#') /* nearly all lines */
+        return true;
+    line = skip_blanks(line);
+    return *line != '\n' && *line != '#';
+}
+
+static const char *next_line(const char *p, const char *end)
+{
+    return (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+}
+
+uint64_t libsvm_count(const char *text, uint64_t length)
+{
+    uint64_t count = 0;
+    for (const char *p = text, *end = text + length; p < end; p = next_line(p, end))
+        count += is_instance(p);
+    return count;
+}
+
+const char *libsvm_skip(const char *text, const char *end, uint64_t instances)
+{
+    while (text < end && instances > 0) {
+        instances -= is_instance(text);
+        text = next_line(text, end);
+    }
+    return text;
+}
+
+/* ---- words for what is wrong ------------------------------------------------------------------------------ */
+
+#define SHOWN 40 /* characters of a token in a message */
+
+typedef struct token {
+    const char *text;
+    uint64_t length;
+    char shown[SHOWN + 4];
+} token;
+
+static token token_at(const char *p, const char *stops)
+{
+    token t = {.text = p};
+    while (!is_blank(p[t.length]) && p[t.length] != '\n' && p[t.length] != '#' && !strchr(stops, p[t.length]))
+        t.length++;
+    uint64_t shown = t.length < SHOWN ? t.length : SHOWN;
+    for (uint64_t i = 0; i < shown; i++)
+        t.shown[i] = p[i] < ' ' || p[i] == 0x7f ? '?' : p[i];
+    strcpy(t.shown + shown, t.length > SHOWN ? "..." : "");
+    return t;
+}
+
+/* "nan", "+Inf", "infinity" ... */
+static bool is_unbounded_word(const token *t)
+{
+    const char *words[] = {"nan", "inf", "infinity"};
+    uint64_t sign = t->length > 0 && (t->text[0] == '+' || t->text[0] == '-');
+    for (int i = 0; i < 3; i++)
+        if (t->length - sign == strlen(words[i]) && strncasecmp(t->text + sign, words[i], t->length - sign) == 0)
+            return true;
+    return false;
+}
+
+static bool refuse_number(const char *kind, const token *t, bda_error *err)
+{
+    if (is_unbounded_word(t))
+        return err_set(err, BDA_FAILED, "%s '%s' is not a finite number", kind, t->shown);
+    double x = 0;
+    if (!number_read_any(t->text, &x) && isinf(x))
+        return err_set(err, BDA_FAILED, "%s '%s' is too large for a double", kind, t->shown);
+    return err_set(err, BDA_FAILED, "%s '%s' is not a number", kind, t->shown);
+}
+
+static bool has_nul(const token *t, bda_error *err)
+{
+    /* strchr finds the end of `stops` in a NUL byte, so a token ends there. */
+    if (t->text[t->length] == '\0')
+        err_set(err, BDA_FAILED, "a NUL byte; this is not LIBSVM text");
+    return t->text[t->length] == '\0';
+}
+
+static bool refuse_label(libsvm *s, const char *p, bda_error *err)
+{
+    s->where = p;
+    token t = token_at(p, "");
+    if (has_nul(&t, err))
+        return false;
+    if (memchr(t.text, ':', t.length))
+        return err_set(err, BDA_FAILED, "label missing: the line begins with '%s'", t.shown);
+    return refuse_number("label", &t, err);
+}
+
+static bool refuse_index(const libsvm *s, const token *index, bda_error *err)
+{
+    uint64_t n = 0;
+    if (index->length == 0)
+        return err_set(err, BDA_FAILED, "index missing before ':'");
+    for (uint64_t i = 0; i < index->length; i++) {
+        char c = index->text[i];
+        if (c == '-' && i == 0 && index->length > 1)
+            return err_set(err, BDA_FAILED, "negative index '%s'", index->shown);
+        if (c < '0' || c > '9')
+            return err_set(err, BDA_FAILED, "index '%s' is not a whole number", index->shown);
+        n = n > LIBSVM_LARGEST_INDEX ? n : n * 10 + (uint64_t)(c - '0');
+    }
+    if (n == 0 && !s->zero_based)
+        return err_set(err, BDA_FAILED, "index 0, but indices count from 1 unless --zero-based is given");
+    return n <= LIBSVM_LARGEST_INDEX ||
+           err_set(err, BDA_FAILED, "index %s is beyond %u, the largest allowed", index->shown, LIBSVM_LARGEST_INDEX);
+}
+
+static bool refuse_cell(libsvm *s, const char *p, bda_error *err)
+{
+    s->where = p;
+    token whole = token_at(p, ""), index = token_at(p, ":");
+    if (strncmp(p, "qid:", 4) == 0)
+        return err_set(err, BDA_FAILED, "'%s': ranking data with qid is not supported", whole.shown);
+    if (has_nul(&whole, err))
+        return false;
+    if (index.length == whole.length)
+        return err_set(err, BDA_FAILED, "'%s' has no colon; expected index:value", whole.shown);
+    if (!refuse_index(s, &index, err))
+        return false;
+    token value = token_at(p + index.length + 1, "");
+    if (value.length == 0)
+        return err_set(err, BDA_FAILED, "index %s has no value", index.shown);
+    return refuse_number("value", &value, err);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    return (x > y) - (x < y);
+}
+
+/* Sorts a row by column. False: out of memory, or a column that comes twice. */
+static bool sort_row(libsvm *s, uint64_t cells, bda_error *err)
+{
+    bool ok = false;
+    arena temporary = {0};
+    uint64_t *key = ARENA_TAKE(&temporary, uint64_t, cells, err); /* column and place */
+    double *value = ARENA_TAKE(&temporary, double, cells, err);
+    if (!key || !value)
+        goto done;
+    for (uint64_t k = 0; k < cells; k++)
+        key[k] = (uint64_t)s->column[k] << 32 | k;
+    qsort(key, cells, sizeof *key, compare_keys);
+    for (uint64_t k = 0; k < cells; k++) {
+        s->column[k] = (uint32_t)(key[k] >> 32);
+        value[k] = s->value[key[k] & UINT32_MAX];
+    }
+    memcpy(s->value, value, cells * sizeof *value);
+    ok = true;
+    for (uint64_t k = 1; k < cells && ok; k++)
+        if (s->column[k] == s->column[k - 1])
+            ok = err_set(err, BDA_FAILED, "duplicate index %llu",
+                         (unsigned long long)s->column[k] + (s->zero_based ? 0 : 1));
+done:
+    arena_free(&temporary);
+    return ok;
+}
+
+/* What rows as they should be do not need. Returns the cells that are left. */
+static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool zeros, bda_error *err)
+{
+    if (unsorted) {
+        if (*cells > UINT32_MAX)
+            return err_set(err, BDA_FAILED, "duplicate indices: the row has more cells than there are indices");
+        if (!sort_row(s, *cells, err))
+            return false;
+        s->reordered = true;
+    }
+    if (*cells > 0 && (uint64_t)s->column[*cells - 1] + 1 > s->features)
+        s->features = (uint64_t)s->column[*cells - 1] + 1;
+    if (zeros) {
+        uint64_t kept = 0;
+        for (uint64_t k = 0; k < *cells; k++) {
+            s->column[kept] = s->column[k];
+            s->value[kept] = s->value[k];
+            kept += s->value[k] != 0;
+        }
+        *cells = kept;
+    }
+    return true;
+}
+
+/* An index of eight digits and more. NULL where it is beyond the largest. */
+static const char *long_index(const char *p, uint64_t *index)
+{
+    *index = 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        *index = *index * 10 + (uint64_t)(*p - '0');
+        if (*index > LIBSVM_LARGEST_INDEX)
+            return NULL;
+    }
+    return p;
+}
+
+static bool ends_token(char c)
+{
+    return is_blank(c) || c == '\n' || c == '#';
+}
+
+/* The line whose label begins at p. Returns the end of the line, NULL on failure. What is usual is decided by
+ * branches that a processor foresees, so that the next cell is looked at before this one is done. */
+static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *err)
+{
+    const uint64_t base = !s->zero_based;
+    const char *line = p;
+    uint32_t *column = s->column;
+    double *value = s->value, label;
+    uint64_t cells = 0, next = 0; /* the least index that may follow */
+    bool unsorted = false, zeros = false, ones = true;
+    p = number_read(p, &label);
+    if (!p || !ends_token(*p))
+        return refuse_label(s, line, err), NULL;
+    while (*p != '\n') {
+        p += *p == ' ';
+        const char *cell = p;
+        uint64_t digits = number_digits_of(p);
+        unsigned run = number_run(digits);
+        uint64_t index = number_join(digits, run);
+        if (run == 0) {
+            p = skip_blanks(p);
+            if (*p == '#')
+                p = rawmemchr(p, '\n');
+            else if (p == cell && *p != '\n')
+                return refuse_cell(s, cell, err), NULL;
+            continue;
+        }
+        p = run < 8 ? p + run : long_index(p, &index);
+        if (!p || *p != ':' || index < base)
+            return refuse_cell(s, cell, err), NULL;
+        double x = 1;
+        if (p[1] == '1' && (p[2] == ' ' || p[2] == '\n')) {
+            p += 2;
+        } else {
+            p = number_read(p + 1, &x);
+            if (!p || !ends_token(*p))
+                return refuse_cell(s, cell, err), NULL;
+            ones = false;
+            zeros |= x == 0;
+        }
+        unsorted |= index < next;
+        next = index + 1;
+        column[cells] = (uint32_t)(index - base);
+        value[cells++] = x;
+    }
+    s->where = line;
+    if (!tidy_row(s, &cells, unsorted, zeros, err))
+        return NULL;
+    s->where = NULL;
+    return builder_add(b, label + 0.0, column, ones ? NULL : value, cells, err) ? p + 1 : NULL;
+}
+
+bool libsvm_parse(libsvm *s, builder *b, const char *text, uint64_t length, uint64_t most, bda_error *err)
+{
+    s->where = NULL;
+    uint64_t cells = length / 4 + 1; /* a blank, an index, a colon, a value: four bytes at least */
+    if (s->column_bytes < cells * sizeof *s->column) {
+        mem_free(s->column, s->column_bytes);
+        mem_free(s->value, s->value_bytes);
+        s->column_bytes = cells * sizeof *s->column;
+        s->value_bytes = cells * sizeof *s->value;
+        s->column = mem_resize(NULL, 0, s->column_bytes, "a row", err);
+        s->value = mem_resize(NULL, 0, s->value_bytes, "a row", err);
+        if (!s->column || !s->value)
+            return false;
+    }
+    if (!builder_reserve(b, length / 2 + 1, cells, err)) /* a line: a label and a newline at least */
+        return false;
+    const char *end = text + length;
+    while (text < end && most > 0) {
+        text = skip_blanks(text);
+        if (*text == '\n')
+            text++;
+        else if (*text == '#')
+            text = next_line(text, end);
+        else if (!(text = parse_row(s, b, text, err)))
+            return false;
+        else
+            most--;
+    }
+    s->where = NULL;
+    return true;
+}

@@ -1,0 +1,33 @@
+/* lines.h - a source in blocks of complete lines. */
+#ifndef DATA_LINES_H
+#define DATA_LINES_H
+
+#include "data/source.h"
+
+#define LINES_PADDING 64 /* readable bytes behind every block */
+
+typedef struct lines {
+    source *source;
+    uint64_t limit; /* lines that begin at this offset of the text or later are not delivered */
+    char *buffer;
+    uint64_t capacity;
+    uint64_t begin; /* of what the buffer still holds: [begin, filled) */
+    uint64_t filled;
+    uint64_t offset; /* of buffer[begin] in the text */
+    bool ended;      /* the source has no more */
+} lines;
+
+/* Lines that begin in [from, to) of the text. lines_close accepts what is zeroed or failed to open. */
+bool lines_open(lines *l, source *s, uint64_t from, uint64_t to, bda_error *err);
+void lines_close(lines *l);
+
+/* The next block: `length` bytes from `offset` of the text, at least one line, and a newline last (one is added where
+ * the text ends without). length 0: no more. The block is good until the next call. */
+bool lines_next(lines *l, const char **text, uint64_t *length, uint64_t *offset, bda_error *err);
+
+uint64_t lines_count(const char *text, uint64_t length); /* newlines */
+
+/* The number of the line, from 1, that holds this offset of the text. Moves the source. */
+bool lines_number(source *s, uint64_t offset, uint64_t *number, bda_error *err);
+
+#endif
