@@ -1,0 +1,271 @@
+/* dual.c - Algorithm 2 of Lee and Chang: distributed block-diagonal approximation for the dual of regularised ERM.
+ *
+ *     minimise  f(alpha) = g*(X alpha) + sum_i xi_i*(-alpha_i)
+ *
+ * In each round every block k minimises its own part of the quadratic model with B = a1 blockdiag(X_k' H X_k) + a2 I,
+ * one message adds up dv = X da, a step is chosen, and everyone moves. Presets (presets.c) differ in a1, a2 and step. */
+#include "dual/dual.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/vector.h"
+
+static bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
+                      bda_error *err);
+static void dual_close(dual_run *r);
+static bool evaluate(dual_run *r, uint64_t t);
+static void solve_blocks(dual_run *r, uint64_t t);
+static void sum_directions(dual_run *r);
+static void move(dual_run *r, double eta);
+
+/* Algorithm 2. */
+bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    dual_run r;
+    bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
+    for (uint64_t t = 0; ok; t++) {
+        p->regulariser->gradient(r.w, r.v, p->n, p->threads); /* w = grad g*(v) */
+        if (evaluate(&r, t)) /* P(w), f(alpha), their gap; the best w is kept; stop? */
+            break;
+        solve_blocks(&r, t);         /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
+        sum_directions(&r);          /* dv = sum_k dv_k: the one vector of the round */
+        double eta = dual_step(&r);  /* Algorithm 1, or the exact minimum along the ray */
+        move(&r, eta);               /* alpha += eta da, v += eta dv */
+    }
+    dual_close(&r);
+    return ok;
+}
+
+/* ---- the lines of the loop ---------------------------------------------------------------------------------- */
+
+void dual_gather(dual_run *r, int m)
+{
+    comm_gather_blocks(r->p->comm, r->K, r->mine, m, r->all);
+}
+
+double dual_column_sum(const dual_run *r, int column, int m)
+{
+    sum s = {0, 0};
+    for (uint64_t k = 0; k < r->K; k++)
+        sum_add(&s, r->all[k * (uint64_t)m + (uint64_t)column]);
+    return sum_value(&s);
+}
+
+static double column_max(const dual_run *r, int column, int m)
+{
+    double largest = -INFINITY;
+    for (uint64_t k = 0; k < r->K; k++)
+        largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
+    return largest;
+}
+
+/* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The message
+ * also carries what else all ranks must agree on before they may stop. */
+static bool evaluate(dual_run *r, uint64_t t)
+{
+    enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, COLUMNS };
+    problem *p = r->p;
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        block_evaluate(r->blocks[k], r->w, r->travelled, &r->value[k]);
+    double seconds = r->watch->seconds(r->watch);
+    bool interrupted = r->watch->interrupted(r->watch);
+    for (uint64_t k = 0; k < r->local; k++) {
+        double *to = r->mine + k * COLUMNS;
+        to[LOSS] = r->value[k].loss;
+        to[CONJUGATE] = r->value[k].conjugate;
+        to[GAP] = r->value[k].gap;
+        to[SECONDS] = seconds;
+        to[INTERRUPTED] = interrupted;
+    }
+    dual_gather(r, COLUMNS);
+
+    round_report *report = &r->report;
+    report->round = t;
+    double g = p->regulariser->value(r->w, p->n, p->threads);
+    double g_star = p->regulariser->identity ? g : p->regulariser->conjugate(r->v, p->n, p->threads);
+    report->primal = g + dual_column_sum(r, LOSS, COLUMNS);
+    report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, COLUMNS);
+    report->gap = dual_column_sum(r, GAP, COLUMNS); /* g(w) + g*(v) = w'v, so this is all of it */
+    report->seconds = column_max(r, SECONDS, COLUMNS);
+    report->interrupted = column_max(r, INTERRUPTED, COLUMNS) > 0;
+    report->stalled = r->idle_rounds >= 10;
+    report->vectors_sent = comm_said(p->comm)->vectors;
+    report->bytes_sent = comm_said(p->comm)->bytes;
+    report->comm_seconds += comm_said(p->comm)->seconds - comm_before;
+    report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
+    report->blocks = r->blocks;
+    bool stop = r->watch->round(r->watch, report, r->w);
+    *report = (round_report){0};
+    return stop;
+}
+
+static void solve_blocks(dual_run *r, uint64_t t)
+{
+    problem *p = r->p;
+    subproblem s = {r->w, r->a1, r->a2, r->separate, r->epochs, r->seed, t};
+    double begin = clock_now();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        block_solve(r->blocks[k], &s, r->trial, r->dv_block[k], &r->local_direction[k]);
+    r->report.local_seconds = clock_now() - begin;
+}
+
+/* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can be
+ * added up without rounding. Then the vector. */
+static void sum_directions(dual_run *r)
+{
+    enum { LARGEST, NORM, CELLS, SLOPE, CURVE, LIMIT, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
+    problem *p = r->p;
+    double before = comm_said(p->comm)->seconds;
+    for (uint64_t k = 0; k < r->local; k++) {
+        const block_direction *d = &r->local_direction[k];
+        double *to = r->mine + k * COLUMNS;
+        to[LARGEST] = d->largest;
+        to[NORM] = d->norm;
+        to[CELLS] = d->cells;
+        to[SLOPE] = d->slope;
+        to[CURVE] = d->curve;
+        to[LIMIT] = -d->limit;
+        for (int j = 0; j < BLOCK_TRIALS; j++)
+            to[CHANGE + j] = d->change[j];
+    }
+    dual_gather(r, COLUMNS);
+    block_direction *all = &r->direction;
+    all->largest = column_max(r, LARGEST, COLUMNS);
+    all->norm = dual_column_sum(r, NORM, COLUMNS);
+    all->cells = dual_column_sum(r, CELLS, COLUMNS);
+    all->slope = dual_column_sum(r, SLOPE, COLUMNS);
+    all->curve = dual_column_sum(r, CURVE, COLUMNS);
+    all->limit = -column_max(r, LIMIT, COLUMNS);
+    for (int j = 0; j < BLOCK_TRIALS; j++)
+        all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
+    comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
+                     p->threads);
+    r->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    r->report.epochs = p->data->nonzeros ? all->cells / (double)p->data->nonzeros : (double)r->epochs;
+}
+
+static void move(dual_run *r, double eta)
+{
+    problem *p = r->p;
+    double begin = clock_now();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        block_move(r->blocks[k], eta);
+    vec_add(r->v, eta, r->dv, p->n, p->threads);
+    r->report.step = eta;
+    r->report.local_seconds += clock_now() - begin;
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------------- */
+
+static double choose_a1(const preset *preset, const problem *p, const method_options *o)
+{
+    if (o->a1_is_blocks)
+        return (double)p->data->blocks;
+    if (!isnan(o->a1))
+        return o->a1;
+    switch (preset->a1) {
+    case A1_ZERO:
+        return 0;
+    case A1_ONE:
+        return 1;
+    case A1_BLOCKS:
+        return (double)p->data->blocks;
+    case A1_INSTANCES:
+        return (double)p->data->instances;
+    }
+    return NAN;
+}
+
+/* Collective where the preset wants the largest norm. */
+static double choose_a2(dual_run *r, const preset *preset, const method_options *o)
+{
+    if (!isnan(o->a2))
+        return o->a2;
+    bool strongly_convex = r->p->loss->smooth; /* of the conjugate: the loss has a Lipschitz gradient */
+    if (preset->a2 == A2_DAMPED) /* with one block the model is the dual itself */
+        return strongly_convex || r->K == 1 ? 0 : 1e-3;
+    if (preset->a2 == A2_ZERO)
+        return 0;
+    double largest = 0;
+    for (uint64_t k = 0; k < r->local; k++)
+        largest = fmax(largest, block_largest_norm(r->blocks[k]));
+    comm_max_reals(r->p->comm, &largest, 1);
+    return largest > 0 ? largest : 1;
+}
+
+static double choose_fixed_step(const dual_run *r, const preset *preset, const method_options *o)
+{
+    if (!isnan(o->step))
+        return o->step;
+    switch (preset->step) {
+    case STEP_ONE:
+        return 1;
+    case STEP_AVERAGE:
+        return 1 / (double)r->K;
+    case STEP_A1_AVERAGE:
+        return r->a1 / (double)r->K;
+    }
+    return NAN;
+}
+
+static line_search choose_search(const preset *preset, const problem *p, const method_options *o)
+{
+    line_search search = o->search != SEARCH_DEFAULT ? o->search : preset->search;
+    if (search == SEARCH_DEFAULT)
+        search = p->loss->quadratic_dual && p->regulariser->identity ? SEARCH_EXACT : SEARCH_BACKTRACKING;
+    return search;
+}
+
+static bool take_memory(dual_run *r, bda_error *err)
+{
+    const problem *p = r->p;
+    arena *m = &r->memory;
+    const uint64_t columns = 6 + BLOCK_TRIALS * 2; /* the widest message of scalars */
+    if (!(r->blocks = blocks_open(m, p, err)) || !(r->v = ARENA_TAKE(m, double, p->n, err)) ||
+        !(r->dv = ARENA_TAKE(m, double, p->n, err)) || !(r->dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
+        !(r->value = ARENA_TAKE(m, block_value, r->local + 1, err)) ||
+        !(r->local_direction = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
+        !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * columns, err)) ||
+        !(r->all = ARENA_TAKE(m, double, r->K * columns, err)))
+        return false;
+    r->w = p->regulariser->identity ? r->v : ARENA_TAKE(m, double, p->n, err);
+    for (uint64_t k = 0; k < r->local; k++)
+        if (!(r->dv_block[k] = k == 0 ? r->dv : ARENA_TAKE(m, double, p->n, err)))
+            return false;
+    return r->w != NULL;
+}
+
+static bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
+                      bda_error *err)
+{
+    *r = (dual_run){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
+    r->a1 = choose_a1(preset, p, options);
+    if (preset->a1_between_1_and_blocks && !(r->a1 >= 1 && r->a1 <= (double)r->K))
+        return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
+                       r->a1, (unsigned long long)r->K);
+    if (!comm_agree(p->comm, take_memory(r, err), err))
+        return false;
+    r->a2 = choose_a2(r, preset, options);
+    if (r->a1 == 0 && r->a2 == 0)
+        return err_set(err, BDA_USAGE, "--a1 and --a2 are both 0: one of them must be positive");
+    r->separate = preset->separate;
+    r->search = choose_search(preset, p, options);
+    r->fixed_step = choose_fixed_step(r, preset, options);
+    r->tau = options->tau;
+    r->beta = options->beta;
+    r->epochs = options->local_epochs;
+    r->seed = options->seed;
+    for (int j = 0; j < BLOCK_TRIALS; j++)
+        r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
+    return true;
+}
+
+static void dual_close(dual_run *r)
+{
+    arena_free(&r->memory);
+}

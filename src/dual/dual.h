@@ -1,0 +1,50 @@
+/* dual.h - the paper: one outer loop for all presets. */
+#ifndef DUAL_DUAL_H
+#define DUAL_DUAL_H
+
+#include "dual/presets.h"
+#include "problem/block.h"
+
+/* Algorithm 2. Collective. */
+bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
+
+/* What one run of the outer loop holds. All memory is taken before the first round. */
+typedef struct dual_run {
+    problem *p;
+    watch *watch;
+    uint64_t K;
+    double a1, a2;
+    bool separate;
+    line_search search;
+    double fixed_step, tau, beta;
+    int64_t epochs;
+    uint64_t seed;
+
+    arena memory;
+    block **blocks;          /* [local] */
+    uint64_t local;          /* blocks of this rank */
+    double *v;               /* [n] X alpha */
+    double *w;               /* [n] grad g*(v); v itself where the regulariser is the squared norm */
+    double *dv;              /* [n] X da */
+    double **dv_block;       /* [local] each [n]; the first shares dv's memory */
+    block_value *value;      /* [local] */
+    block_direction *local_direction; /* [local] */
+    double *mine, *all;      /* [local][m], [K][m] scalars of a message */
+
+    /* Sums over all blocks, known on every rank */
+    block_direction direction;
+    double trial[BLOCK_TRIALS];
+    double travelled;        /* sum of |w - w'| over the moves so far */
+    double f;                /* f(alpha) */
+    int idle_rounds;         /* in a row whose decrease was lost in the rounding of f */
+    round_report report;     /* of the round under way */
+} dual_run;
+
+/* The step along (da, dv): Algorithm 1 or the exact one. Collective. */
+double dual_step(dual_run *r);
+
+/* sum: [m] sums over all blocks of column 0 .. m-1 of r->all, in block order */
+double dual_column_sum(const dual_run *r, int column, int m);
+void dual_gather(dual_run *r, int m); /* r->mine -> r->all */
+
+#endif

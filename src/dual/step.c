@@ -1,0 +1,123 @@
+/* step.c - how far to go along (da, dv).
+ *
+ *     phi(eta) = f(alpha + eta da) - f(alpha) = g*(v + eta dv) - g*(v) + [change of the separable part]
+ *
+ * With g* = v'v/2 the first part is eta v'dv + eta^2 dv'dv/2, from two dot products that every rank computes for
+ * itself. Everything works on phi, a difference: near the optimum f would hide it in rounding. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/vector.h"
+#include "dual/dual.h"
+
+typedef struct ray {
+    double slope, curve; /* of g* along the ray */
+} ray;
+
+static double smooth_change(const ray *ray, double eta)
+{
+    return eta * (ray->slope + 0.5 * eta * ray->curve);
+}
+
+/* Delta of Algorithm 1: grad g*(v)'dv + xi*(-alpha - da) - xi*(-alpha) */
+static double full_decrease(const dual_run *r, const ray *ray)
+{
+    const block_direction *d = &r->direction;
+    return ray->slope + (r->p->loss->quadratic_dual ? d->slope + 0.5 * d->curve : d->change[0]);
+}
+
+/* Closed form: the whole of phi is quadratic up to the limit. */
+static double exact_quadratic(const dual_run *r, const ray *ray)
+{
+    double slope = ray->slope + r->direction.slope, curve = ray->curve + r->direction.curve;
+    if (slope >= 0)
+        return 0;
+    return curve > 0 ? fmin(-slope / curve, r->direction.limit) : r->direction.limit;
+}
+
+/* One message: change of the separable part and its slope at BLOCK_TRIALS step sizes. */
+static void separable_at(dual_run *r, const double *eta, double *change, double *slope)
+{
+    enum { COLUMNS = 2 * BLOCK_TRIALS };
+    for (uint64_t k = 0; k < r->local; k++)
+        block_ray(r->blocks[k], BLOCK_TRIALS, eta, r->mine + k * COLUMNS, r->mine + k * COLUMNS + BLOCK_TRIALS);
+    dual_gather(r, COLUMNS);
+    for (int j = 0; j < BLOCK_TRIALS; j++) {
+        change[j] = dual_column_sum(r, j, COLUMNS);
+        slope[j] = dual_column_sum(r, BLOCK_TRIALS + j, COLUMNS);
+    }
+}
+
+/* The minimum of the convex phi in [0, high] by the sign of its derivative, BLOCK_TRIALS points a message. */
+static double exact_search(dual_run *r, const ray *ray)
+{
+    double low = 0, high = fmin(r->direction.limit, 2.0), eta[BLOCK_TRIALS], change[BLOCK_TRIALS], slope[BLOCK_TRIALS];
+    for (int message = 0; message < 6; message++) {
+        for (int j = 0; j < BLOCK_TRIALS; j++)
+            eta[j] = low + (high - low) * (j + 1) / (BLOCK_TRIALS + 1);
+        separable_at(r, eta, change, slope);
+        for (int j = 0; j < BLOCK_TRIALS; j++) {
+            if (ray->slope + eta[j] * ray->curve + slope[j] < 0)
+                low = eta[j];
+            else {
+                high = eta[j];
+                break;
+            }
+        }
+        r->report.line_search_steps += BLOCK_TRIALS;
+    }
+    return low;
+}
+
+/* Algorithm 1: the first of 1, beta, beta^2, ... with phi(eta) <= eta tau Delta. The changes at the first trials came
+ * with the direction. */
+static double backtrack(dual_run *r, const ray *ray)
+{
+    double change[BLOCK_TRIALS], slope[BLOCK_TRIALS], eta = 1, delta = full_decrease(r, ray);
+    bool quadratic = r->p->loss->quadratic_dual;
+    if (!(delta < 0))
+        return 0;
+    for (int k = 0; k < 60; k++, eta *= r->beta) {
+        int j = k % BLOCK_TRIALS;
+        double separable;
+        if (quadratic) {
+            separable = eta * (r->direction.slope + 0.5 * eta * r->direction.curve);
+        } else if (k < BLOCK_TRIALS) {
+            separable = r->direction.change[j];
+        } else {
+            if (j == 0) {
+                double next[BLOCK_TRIALS] = {eta};
+                for (int i = 1; i < BLOCK_TRIALS; i++)
+                    next[i] = next[i - 1] * r->beta;
+                separable_at(r, next, change, slope);
+            }
+            separable = change[j];
+        }
+        r->report.line_search_steps++;
+        if (smooth_change(ray, eta) + separable <= eta * r->tau * delta)
+            return eta;
+    }
+    return 0;
+}
+
+double dual_step(dual_run *r)
+{
+    const problem *p = r->p;
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds, eta;
+    ray ray;
+    vec_dots(r->w, r->dv, p->n, p->threads, &ray.slope, &ray.curve);
+    if (r->search == SEARCH_NONE)
+        eta = fmin(r->fixed_step, r->direction.limit);
+    else if (r->search == SEARCH_BACKTRACKING)
+        eta = backtrack(r, &ray);
+    else if (p->loss->quadratic_dual)
+        eta = exact_quadratic(r, &ray);
+    else
+        eta = exact_search(r, &ray);
+    r->travelled += eta * sqrt(ray.curve);
+    r->idle_rounds = -eta * full_decrease(r, &ray) <= 1e-17 * fabs(r->f) ? r->idle_rounds + 1 : 0;
+    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    r->report.comm_seconds += comm_seconds;
+    r->report.line_search_seconds = clock_now() - begin - comm_seconds;
+    return eta;
+}

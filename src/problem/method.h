@@ -1,0 +1,60 @@
+/* method.h - what a training method is, and what it tells whoever watches it.
+ *
+ * A method minimises a problem in rounds. After each it reports to a `watch`, which logs, keeps the best model and
+ * says whether to stop; so no method knows about files, clocks or signals. */
+#ifndef PROBLEM_METHOD_H
+#define PROBLEM_METHOD_H
+
+#include "base/error.h"
+
+typedef struct problem problem;
+
+typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SEARCH_NONE } line_search;
+
+/* What the person asked for; NAN: the method's own choice. */
+typedef struct method_options {
+    double a1, a2;      /* B = a1 blockdiag(Hessian) + a2 I */
+    bool a1_is_blocks;  /* --a1=K */
+    line_search search;
+    double step;        /* with SEARCH_NONE */
+    double tau, beta;   /* of the Armijo rule */
+    int64_t local_epochs;
+    uint64_t seed;
+} method_options;
+
+/* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */
+typedef struct round_report {
+    uint64_t round;
+    double primal, dual; /* at w and alpha of this round; dual is NAN for a method without one */
+    double gap;          /* primal + dual, computed without cancellation: never negative */
+    double step;         /* that led here; 0 in round 0 */
+    uint64_t line_search_steps;
+    double epochs;       /* passes over the data that led here, in cells visited over cells held */
+    uint64_t vectors_sent, bytes_sent; /* so far */
+    double seconds;      /* on the watch's clock, agreed on by all ranks */
+    bool interrupted;    /* somewhere */
+    bool stalled;        /* the method can make no further progress in double precision */
+    double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
+    struct block *const *blocks; /* this rank's dual point, see block_alpha; NULL for a method without one */
+} round_report;
+
+typedef struct watch watch;
+struct watch {
+    /* This rank's own view, to be agreed on by the method in the message it sends anyway. */
+    double (*seconds)(watch *self);
+    bool (*interrupted)(watch *self);
+    /* Collective in effect: gets the same report and w on all ranks, and returns the same answer: true means stop.
+     * w: [n], the primal point the report speaks of; copied if it is the best so far. */
+    bool (*round)(watch *self, const round_report *report, const double *w);
+};
+
+typedef struct method {
+    const char *name, *summary;
+    const char *needs;  /* in words, for --method=list */
+    bool smooth_loss;   /* needs a differentiable loss */
+    const void *preset; /* what `train` makes of it; e.g. a row of dual/presets.c */
+    /* Trains from w = 0 until the watch says stop. Collective. */
+    bool (*train)(const struct method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
+} method;
+
+#endif
