@@ -1,0 +1,81 @@
+/* common.c - messages and checks that several commands need. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+void say(const invocation *v, const char *format, ...)
+{
+    if (!v->first)
+        return;
+    char text[2000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "bda %s: %s\n", v->command->name, text);
+}
+
+int fail(const invocation *v, const bda_error *err)
+{
+    say(v, "%s", err->text);
+    return err->status == BDA_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static bool refuse(bda_error *err, const char *path, int reason)
+{
+    err->status = BDA_FAILED;
+    snprintf(err->text, sizeof err->text, "cannot write '%.400s': %s", path, strerror(reason));
+    return false;
+}
+
+static bool could_write(const char *path, bda_error *err)
+{
+    struct stat there;
+    if (strcmp(path, "-") == 0)
+        return true;
+    if (stat(path, &there) == 0) {
+        if (S_ISDIR(there.st_mode))
+            return refuse(err, path, EISDIR);
+        if (access(path, W_OK) != 0)
+            return refuse(err, path, errno);
+        if (!S_ISREG(there.st_mode))
+            return true;
+    }
+    char *directory = strdup(path);
+    if (!directory)
+        return refuse(err, path, ENOMEM);
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        slash[slash == directory] = 0;
+    int reason = 0;
+    if (access(slash ? directory : ".", W_OK | X_OK) != 0)
+        reason = errno;
+    else if (stat(slash ? directory : ".", &there) == 0 && !S_ISDIR(there.st_mode))
+        reason = ENOTDIR;
+    free(directory);
+    return reason ? refuse(err, path, reason) : true;
+}
+
+bool can_write(const invocation *v, const char *path, bda_error *err)
+{
+    return bda_comm_agree(v->comm, !v->first || could_write(path, err), err);
+}
+
+bool is_set(const invocation *v, const char *flag)
+{
+    return strcmp(bda_get(v->settings, flag), "1") == 0;
+}
+
+void note_data(const invocation *v, const bda_data *data, const char *path)
+{
+    bda_data_summary summary;
+    bda_data_summarise(data, &summary);
+    if (summary.reordered && !is_set(v, "quiet"))
+        say(v, "note: %s has rows whose indices are not in order; they were sorted", path);
+}

@@ -1,0 +1,11 @@
+/* forecast.h - how much memory a training takes, before it takes it. */
+#ifndef RUN_FORECAST_H
+#define RUN_FORECAST_H
+
+#include "problem/problem.h"
+
+/* Is there memory for the dual variables and the vectors of this training on the machine of every rank? One sentence
+ * if not. Collective. */
+bool forecast_check(comm *c, const problem *p, bda_error *err);
+
+#endif

@@ -1,0 +1,612 @@
+/* settings.c - the options of every command, declared once: the command line, --help, the run log and other languages
+ * read these tables. Also what they mean together: which loss fits which task, which option needs which other. */
+#include "run/settings.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <threads.h>
+
+#include "data/data.h"
+#include "methods/table.h"
+
+#define AT(field) .offset = offsetof(bda_settings, field)
+#define ZERO_BASED                                                                                                   \
+    {                                                                                                                \
+        .name = "zero-based", .type = BDA_FLAG, .preset = "0",                                                       \
+        .help = "features of LIBSVM text count from 0, not 1", AT(zero_based)                                        \
+    }
+#define THREADS(what)                                                                                                \
+    {                                                                                                                \
+        .name = "threads", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 1, .most = 4096,            \
+        .help = what, AT(threads)                                                                                    \
+    }
+#define QUIET(what)                                                                                                  \
+    {                                                                                                                \
+        .name = "quiet", .letter = 'q', .type = BDA_FLAG, .preset = "0", .help = what, AT(quiet)                     \
+    }
+#define SEED(what)                                                                                                   \
+    {                                                                                                                \
+        .name = "seed", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 0, .most = INFINITY,           \
+        .help = what, AT(seed)                                                                                       \
+    }
+#define END                                                                                                          \
+    {                                                                                                                \
+        .name = NULL                                                                                                 \
+    }
+
+static const char *const tasks[] = {"classify", "regress", NULL};
+static const char *const searches[] = {"exact", "backtracking", "none", NULL};
+static const char *const progresses[] = {"auto", "always", "never", NULL};
+static const char *const data_formats[] = {"binary", "text", NULL};
+static const char *const model_formats[] = {"liblinear", NULL};
+
+static const bda_option train_options[] = {
+    {.name = "task",
+     .letter = 't',
+     .type = BDA_CHOICE,
+     .argument = "TASK",
+     .preset = "classify",
+     .choices = tasks,
+     .help = "what to learn: one of two labels, or a number",
+     AT(task)},
+    {.name = "loss",
+     .letter = 'l',
+     .type = BDA_TEXT,
+     .argument = "LOSS",
+     .preset = "",
+     .help = "classify: hinge, squared-hinge (default) or logistic; regress: epsilon-insensitive, "
+             "squared-epsilon-insensitive or squared-error (default)",
+     AT(loss)},
+    {.name = "cost",
+     .letter = 'c',
+     .type = BDA_REAL,
+     .argument = "C",
+     .preset = "1",
+     .least = 0,
+     .most = INFINITY,
+     .above_least = true,
+     .help = "weight of the losses against the regulariser",
+     AT(cost)},
+    {.name = "epsilon",
+     .letter = 'p',
+     .type = BDA_REAL,
+     .argument = "E",
+     .preset = "0.1",
+     .least = 0,
+     .most = INFINITY,
+     .help = "half-width of the tube of the epsilon-insensitive losses",
+     AT(epsilon)},
+    {.name = "bias",
+     .letter = 'b',
+     .type = BDA_REAL,
+     .argument = "B",
+     .preset = "-1",
+     .least = -INFINITY,
+     .most = INFINITY,
+     .help = "add a constant feature of value B, regularised like the rest; none if negative",
+     AT(bias)},
+    {.name = "class-weight",
+     .type = BDA_TEXT,
+     .argument = "LABEL:W",
+     .preset = "",
+     .repeats = true,
+     .help =
+         "multiply C by W for the instances of a label, may be repeated; or 'balanced': both labels weigh the same",
+     AT(class_weight)},
+    {.name = "method",
+     .letter = 'm',
+     .type = BDA_TEXT,
+     .argument = "METHOD",
+     .preset = "auto",
+     .help = "how to train; 'list' prints the methods and what each needs",
+     AT(method)},
+    {.name = "gap",
+     .type = BDA_REAL,
+     .argument = "E",
+     .preset = "1e-3",
+     .least = 0,
+     .most = INFINITY,
+     .help = "stop once the duality gap is E times that of the starting point",
+     AT(gap)},
+    {.name = "max-rounds",
+     .type = BDA_INTEGER,
+     .argument = "N",
+     .preset = "1000",
+     .least = 0,
+     .most = INFINITY,
+     .help = "stop after N rounds anyway",
+     AT(max_rounds)},
+    {.name = "max-time",
+     .type = BDA_REAL,
+     .argument = "S",
+     .preset = "",
+     .least = 0,
+     .most = INFINITY,
+     .help = "stop after the round in which S seconds have passed; without it there is no limit",
+     AT(max_time)},
+    {.name = "local-epochs",
+     .type = BDA_INTEGER,
+     .argument = "N",
+     .preset = "1",
+     .least = 1,
+     .most = 1000000,
+     .help = "passes over the local data between two rounds",
+     AT(local_epochs)},
+    {.name = "a1",
+     .type = BDA_TEXT,
+     .argument = "X",
+     .preset = "",
+     .help = "the local model is a1 times the block-diagonal Hessian plus a2 times the identity; 'K' is the number "
+             "of blocks; default: the method's",
+     AT(a1)},
+    {.name = "a2",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "",
+     .least = 0,
+     .most = INFINITY,
+     .help = "see --a1; default: the method's",
+     AT(a2)},
+    {.name = "line-search",
+     .type = BDA_CHOICE,
+     .argument = "SEARCH",
+     .preset = "",
+     .choices = searches,
+     .help = "how the step is found; default: the method's, exact where the dual is quadratic along the direction",
+     AT(line_search)},
+    {.name = "step",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "",
+     .least = 0,
+     .most = INFINITY,
+     .above_least = true,
+     .help = "the step of --line-search=none; default: the method's",
+     AT(step)},
+    {.name = "tau",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "0.01",
+     .least = 0,
+     .most = 1,
+     .above_least = true,
+     .below_most = true,
+     .help = "backtracking: a step must decrease the dual by this part of what its slope promises",
+     AT(tau)},
+    {.name = "beta",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "0.5",
+     .least = 0,
+     .most = 1,
+     .above_least = true,
+     .below_most = true,
+     .help = "backtracking: the factor from one trial step to the next",
+     AT(beta)},
+    {.name = "blocks",
+     .type = BDA_INTEGER,
+     .argument = "K",
+     .preset = "",
+     .least = 1,
+     .most = 1000000,
+     .help = "blocks of the dual; the model depends on K, not on how many ranks and threads share them out; default: "
+             "ranks x threads",
+     AT(blocks)},
+    SEED("names the random order in which instances are visited"),
+    THREADS("threads of each rank"),
+    {.name = "log",
+     .type = BDA_TEXT,
+     .argument = "FILE",
+     .preset = "",
+     .help = "write a run log, one JSON object a line",
+     AT(log)},
+    ZERO_BASED,
+    QUIET("print nothing but errors and why training stopped early"),
+    {.name = "progress",
+     .type = BDA_CHOICE,
+     .argument = "WHEN",
+     .preset = "auto",
+     .choices = progresses,
+     .help = "show progress on stderr; auto: where that is a terminal",
+     AT(progress)},
+    END,
+};
+
+static const bda_option predict_options[] = {
+    {.name = "scores", .type = BDA_FLAG, .preset = "0", .help = "add the decision value to each line", AT(scores)},
+    {.name = "probability",
+     .type = BDA_FLAG,
+     .preset = "0",
+     .help = "add the probabilities of the two labels, the larger label first; for the logistic loss only",
+     AT(probability)},
+    {.name = "metrics",
+     .type = BDA_TEXT,
+     .argument = "FILE",
+     .preset = "",
+     .help = "write accuracy, auc, f1, log_loss or mse, mae, r2 as one JSON object",
+     AT(metrics)},
+    THREADS("threads of each rank"),
+    ZERO_BASED,
+    QUIET("print no summary"),
+    END,
+};
+
+static const bda_option convert_options[] = {
+    {.name = "format",
+     .type = BDA_CHOICE,
+     .argument = "FORMAT",
+     .preset = "",
+     .choices = data_formats,
+     .help =
+         "what to write; default: as the name of OUTPUT ends (.bda, .bin: binary; .txt, .svm, .libsvm, .gz, .zst: "
+         "text), else what DATA is not",
+     AT(format)},
+    THREADS("threads of each rank"),
+    ZERO_BASED,
+    QUIET("print no summary"),
+    END,
+};
+
+static const bda_option generate_options[] = {
+    {.name = "like",
+     .type = BDA_TEXT,
+     .argument = "NAME",
+     .preset = "",
+     .help = "the data set to imitate: webspam, url, kddb or rcv1",
+     AT(like)},
+    {.name = "scale",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "1",
+     .least = 0,
+     .most = 1000,
+     .above_least = true,
+     .help = "multiplies the numbers of instances and features",
+     AT(scale)},
+    SEED("the same seed makes the same bytes"),
+    {.name = "format",
+     .type = BDA_CHOICE,
+     .argument = "FORMAT",
+     .preset = "",
+     .choices = data_formats,
+     .help = "what to write; default: binary where the name of OUTPUT ends in .bda or .bin, else text",
+     AT(format)},
+    QUIET("print no summary"),
+    END,
+};
+
+static const bda_option export_options[] = {
+    {.name = "format",
+     .type = BDA_CHOICE,
+     .argument = "FORMAT",
+     .preset = "liblinear",
+     .choices = model_formats,
+     .help = "whose model file to write",
+     AT(format)},
+    END,
+};
+
+static const bda_option info_options[] = {
+    THREADS("threads of each rank, for reading data and for the forecast"),
+    ZERO_BASED,
+    END,
+};
+
+static const struct {
+    const char *command;
+    const bda_option *options;
+} commands[] = {
+    {"train", train_options},       {"predict", predict_options}, {"convert", convert_options},
+    {"generate", generate_options}, {"export", export_options},   {"info", info_options},
+};
+
+const bda_option *bda_options(const char *command)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].command, command) == 0)
+            return commands[i].options;
+    return NULL;
+}
+
+static size_t option_count(const bda_option *options)
+{
+    size_t count = 0;
+    while (options[count].name)
+        count++;
+    return count;
+}
+
+bda_settings *bda_settings_new(const char *command, bda_error *err)
+{
+    err_clear(err);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].command, command) != 0)
+            continue;
+        bda_settings *s = calloc(1, sizeof *s);
+        char **given = calloc(option_count(commands[i].options), sizeof *given);
+        if (!s || !given) {
+            free(s);
+            free(given);
+            err_memory(err, sizeof *s, "settings");
+            return NULL;
+        }
+        s->command = commands[i].command;
+        s->options = commands[i].options;
+        s->given = given;
+        option_defaults(s->options, s);
+        /* Commands without these options read data with one thread and a block for each rank. */
+        if (!option_find(s->options, "threads"))
+            s->threads = 1;
+        if (!option_find(s->options, "blocks"))
+            s->blocks = OPTION_UNSET;
+        return s;
+    }
+    err_set(err, BDA_USAGE, "there is no command '%s'", command);
+    return NULL;
+}
+
+void bda_settings_free(bda_settings *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < option_count(s->options); i++)
+        free(s->given[i]);
+    free(s->given);
+    free(s);
+}
+
+bool bda_set(bda_settings *s, const char *name, const char *value, bda_error *err)
+{
+    err_clear(err);
+    const bda_option *o = option_find(s->options, name);
+    if (!o)
+        return err_set(err, BDA_USAGE, "bda %s has no option --%s", s->command, name);
+    char *copy = strdup(value);
+    if (!copy)
+        return err_memory(err, strlen(value) + 1, "settings");
+    if (!option_set(o, s, value, err)) {
+        free(copy);
+        return false;
+    }
+    free(s->given[o - s->options]);
+    s->given[o - s->options] = copy;
+    return true;
+}
+
+const char *bda_get(const bda_settings *s, const char *name)
+{
+    const bda_option *o = option_find(s->options, name);
+    if (!o)
+        return NULL;
+    if (o->type == BDA_CHOICE || o->type == BDA_TEXT)
+        return (const char *)s + o->offset;
+    const char *given = s->given[o - s->options];
+    return given ? given : o->preset;
+}
+
+bool settings_given(const bda_settings *s, const char *name)
+{
+    const bda_option *o = option_find(s->options, name);
+    return o && s->given[o - s->options];
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t a = strlen(path), b = strlen(ending);
+    return a > b && strcmp(path + a - b, ending) == 0;
+}
+
+bool settings_text(const bda_settings *s, const char *path, bool otherwise)
+{
+    static const char *const text[] = {".txt", ".svm", ".libsvm", ".gz", ".zst"};
+    if (s->format[0])
+        return strcmp(s->format, "text") == 0;
+    if (ends_in(path, ".bda") || ends_in(path, ".bin"))
+        return false;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        if (ends_in(path, text[i]))
+            return true;
+    return otherwise;
+}
+
+/* ---- a training ---------------------------------------------------------------------------------------------- */
+
+/* "a, b or c" of the losses of a task. */
+static void list_losses(bool regression, char *text, size_t size)
+{
+    const loss *last = NULL;
+    for (const loss *l = losses; l->name; l++)
+        if (l->regression == regression)
+            last = l;
+    size_t used = 0;
+    text[0] = 0;
+    for (const loss *l = losses; l->name; l++) {
+        if (l->regression != regression)
+            continue;
+        int wrote = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : l == last ? " or " : ", ", l->name);
+        if (wrote < 0 || (size_t)wrote >= size - used)
+            return;
+        used += (size_t)wrote;
+    }
+}
+
+static bool check_loss(const bda_settings *s, training *t, bda_error *err)
+{
+    bool regression = strcmp(s->task, "regress") == 0;
+    const char *name = s->loss[0] ? s->loss : regression ? "squared-error" : "squared-hinge";
+    char fitting[200];
+    list_losses(regression, fitting, sizeof fitting);
+    t->loss = loss_find(name);
+    if (!t->loss)
+        return err_set(err, BDA_USAGE, "--loss must be %s with --task=%s, not '%s'", fitting, s->task, name);
+    if (t->loss->regression != regression)
+        return err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s, which takes %s", name, s->task, fitting);
+    return true;
+}
+
+static bool check_method(const bda_settings *s, training *t, bda_error *err)
+{
+    t->method = method_find(s->method);
+    if (!t->method) {
+        char names[300] = "auto";
+        for (const method *const *m = methods; *m; m++) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, ", %s", (*m)->name);
+        }
+        return err_set(err, BDA_USAGE, "--method must be one of %s, not '%s'; --method=list says more", names,
+                       s->method);
+    }
+    if (t->method->smooth_loss && !t->loss->smooth)
+        return err_set(err, BDA_USAGE, "--method=%s needs a differentiable loss, which %s is not", s->method,
+                       t->loss->name);
+    return true;
+}
+
+/* A number from `least` on, read by the rules of all options from the text up to `end`. */
+static bool parse_real(const char *text, const char *end, double least, double *x)
+{
+    const bda_option real = {.name = "", .type = BDA_REAL, .least = least, .most = INFINITY};
+    char copy[100];
+    bda_error ignored = {0};
+    if (end - text >= (ptrdiff_t)sizeof copy)
+        return false;
+    memcpy(copy, text, (size_t)(end - text));
+    copy[end - text] = 0;
+    return option_set(&real, x, copy, &ignored);
+}
+
+static bool check_options(const bda_settings *s, training *t, bda_error *err)
+{
+    method_options *o = &t->options;
+    *o = (method_options){.a1 = NAN,
+                          .a2 = s->a2,
+                          .step = s->step,
+                          .tau = s->tau,
+                          .beta = s->beta,
+                          .local_epochs = s->local_epochs,
+                          .seed = (uint64_t)s->seed};
+    o->a1_is_blocks = strcasecmp(s->a1, "K") == 0;
+    if (s->a1[0] && !o->a1_is_blocks && !parse_real(s->a1, strchr(s->a1, 0), 0, &o->a1))
+        return err_set(err, BDA_USAGE, "--a1 must be a number of at least 0, or K, not '%s'", s->a1);
+    if (o->a1 == 0 && o->a2 == 0)
+        return err_set(err, BDA_USAGE, "--a1=0 and --a2=0 leave no local model; one of them must be above 0");
+    if (strcmp(s->line_search, "exact") == 0)
+        o->search = SEARCH_EXACT;
+    else if (strcmp(s->line_search, "backtracking") == 0)
+        o->search = SEARCH_BACKTRACKING;
+    else if (strcmp(s->line_search, "none") == 0)
+        o->search = SEARCH_NONE;
+    if (settings_given(s, "step") && o->search != SEARCH_NONE)
+        return err_set(err, BDA_USAGE, "--step=%s needs --line-search=none: a line search finds its own step",
+                       bda_get(s, "step"));
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "beta" : "tau";
+        if (settings_given(s, name) && (o->search == SEARCH_EXACT || o->search == SEARCH_NONE))
+            return err_set(err, BDA_USAGE, "--%s=%s is for --line-search=backtracking, not for --line-search=%s",
+                           name, bda_get(s, name), s->line_search);
+    }
+    return true;
+}
+
+static bool add_class_weight(const char *text, const char *end, training *t, bda_error *err)
+{
+    int length = (int)(end - text);
+    if (length == 8 && strncmp(text, "balanced", 8) == 0) {
+        t->balanced = true;
+        return true;
+    }
+    const char *colon = memchr(text, ':', (size_t)length);
+    double label, weight;
+    if (!colon || !parse_real(text, colon, -INFINITY, &label) || !parse_real(colon + 1, end, 0, &weight) ||
+        weight == 0)
+        return err_set(err, BDA_USAGE,
+                       "--class-weight must be a label and a number above 0 with a colon between, or balanced, not "
+                       "'%.*s'",
+                       length, text);
+    for (int i = 0; i < t->weights; i++)
+        if (t->weight[i].label == label)
+            return err_set(err, BDA_USAGE, "--class-weight gives the label %.17g two weights", label);
+    if (t->weights == CLASS_WEIGHTS)
+        return err_set(err, BDA_USAGE, "--class-weight is given more than %d times", CLASS_WEIGHTS);
+    t->weight[t->weights].label = label;
+    t->weight[t->weights++].weight = weight;
+    return true;
+}
+
+static bool check_class_weights(const bda_settings *s, training *t, bda_error *err)
+{
+    if (!s->class_weight[0])
+        return true;
+    if (t->loss->regression)
+        return err_set(err, BDA_USAGE, "--class-weight is for --task=classify: regression has no classes");
+    for (const char *text = s->class_weight;;) {
+        const char *end = strchrnul(text, '\n');
+        if (!add_class_weight(text, end, t, err))
+            return false;
+        if (!*end)
+            break;
+        text = end + 1;
+    }
+    if (t->balanced && t->weights)
+        return err_set(err, BDA_USAGE, "--class-weight=balanced sets all weights and goes with no other");
+    return true;
+}
+
+bool settings_training(const bda_settings *s, training *t, bda_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
+    return check_loss(s, t, err) && check_method(s, t, err) && check_options(s, t, err) &&
+           check_class_weights(s, t, err);
+}
+
+static bool check_generate(const bda_settings *s, bda_error *err)
+{
+    char names[300] = "";
+    for (const data_shape *shape = data_shapes; shape->name; shape++) {
+        if (strcmp(shape->name, s->like) == 0)
+            return true;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", shape->name);
+    }
+    if (!s->like[0])
+        return err_set(err, BDA_USAGE, "--like must say which data set to imitate, one of %s", names);
+    return err_set(err, BDA_USAGE, "--like must be one of %s, not '%s'", names, s->like);
+}
+
+bool bda_check(const bda_settings *s, bda_error *err)
+{
+    err_clear(err);
+    training t;
+    if (strcmp(s->command, "train") == 0)
+        return settings_training(s, &t, err);
+    if (strcmp(s->command, "generate") == 0)
+        return check_generate(s, err);
+    return true;
+}
+
+static char method_list[8192];
+
+static void write_method_list(void)
+{
+    size_t used = (size_t)snprintf(method_list, sizeof method_list, "%-14sthe fastest we know for the problem: %s\n",
+                                   "auto", method_find("auto")->name);
+    for (const method *const *m = methods; *m; m++) {
+        int wrote = snprintf(method_list + used, sizeof method_list - used, "%-14s%s\n%-14sneeds: %s\n", (*m)->name,
+                             (*m)->summary, "", (*m)->needs);
+        if (wrote < 0 || (size_t)wrote >= sizeof method_list - used)
+            return;
+        used += (size_t)wrote;
+    }
+}
+
+const char *bda_method_list(void)
+{
+    static once_flag once = ONCE_FLAG_INIT;
+    call_once(&once, write_method_list);
+    return method_list;
+}

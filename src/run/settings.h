@@ -1,0 +1,60 @@
+/* settings.h - what the options of a command mean. The tables themselves are in settings.c. */
+#ifndef RUN_SETTINGS_H
+#define RUN_SETTINGS_H
+
+#include "base/options.h"
+#include "problem/loss.h"
+#include "problem/method.h"
+
+/* One structure for all commands; each table points into it. */
+struct bda_settings {
+    const char *command;
+    const bda_option *options;
+    char **given; /* [options] the text of those numbers and flags that were set; NULL for the others */
+
+    /* train */
+    char task[OPTION_TEXT], loss[OPTION_TEXT], method[OPTION_TEXT], class_weight[OPTION_TEXT];
+    double cost, epsilon, bias;
+    double gap, max_time;
+    int64_t max_rounds, local_epochs, blocks, seed, threads;
+    char a1[OPTION_TEXT];
+    double a2, step, tau, beta;
+    char line_search[OPTION_TEXT];
+    char log[OPTION_TEXT], progress[OPTION_TEXT];
+    bool quiet, zero_based;
+
+    /* predict */
+    bool scores, probability;
+    char metrics[OPTION_TEXT];
+
+    /* convert, generate, export */
+    char format[OPTION_TEXT], like[OPTION_TEXT];
+    double scale;
+};
+
+#define CLASS_WEIGHTS 16 /* at most so many --class-weight options */
+
+/* A training that fits together. */
+typedef struct training {
+    const loss *loss;
+    const method *method;
+    method_options options;
+    double bias;   /* < 0: none */
+    bool balanced; /* --class-weight=balanced */
+    int weights;   /* --class-weight=LABEL:W */
+    struct {
+        double label, weight;
+    } weight[CLASS_WEIGHTS];
+} training;
+
+/* Reads the settings of "train"; BDA_USAGE and a sentence where they do not fit together. */
+bool settings_training(const bda_settings *s, training *t, bda_error *err);
+
+/* Was the option set, rather than left at its default? */
+bool settings_given(const bda_settings *s, const char *name);
+
+/* Does the file get LIBSVM text? --format decides, then the ending of the name (.bda and .bin: binary); `otherwise`
+ * where neither says. */
+bool settings_text(const bda_settings *s, const char *path, bool otherwise);
+
+#endif

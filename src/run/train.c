@@ -1,0 +1,124 @@
+/* train.c - a training from settings to a model: the problem, its memory, the run log, the method, the best weights.
+ */
+#include <stdio.h>
+
+#include "run/forecast.h"
+#include "run/log.h"
+#include "run/model.h"
+#include "run/watch.h"
+
+/* --class-weight: factors of C for the smaller and the larger label. */
+static bool choose_factors(comm *c, const data *d, const training *t, double factor[2], bda_error *err)
+{
+    factor[0] = factor[1] = 1;
+    if (t->balanced) { /* l / (2 count): as if both labels were equally many */
+        double label[2];
+        uint64_t count[2];
+        if (bda_data_labels(c, d, 2, label, count) == 2)
+            for (int i = 0; i < 2; i++)
+                factor[i] = (double)d->instances / (2 * (double)count[i]);
+    }
+    for (int i = 0; i < t->weights; i++) {
+        double label = t->weight[i].label;
+        bool known = false;
+        for (uint64_t k = 0; k < 2 && k < d->label_count; k++) {
+            if (d->labels[k] == label) {
+                factor[k] = t->weight[i].weight;
+                known = true;
+            }
+        }
+        if (!known)
+            return err_set(err, BDA_FAILED, "--class-weight names the label %.17g, which %s does not have", label,
+                           d->name);
+    }
+    return true;
+}
+
+static bool open_problem(problem *p, comm *c, const data *d, const bda_settings *s, const training *t, bda_error *err)
+{
+    problem_request request = {
+        .loss = t->loss,
+        .cost = s->cost,
+        .epsilon = s->epsilon,
+        .bias = t->bias,
+        .threads = (int)s->threads,
+    };
+    return choose_factors(c, d, t, request.cost_factor, err) && problem_open(p, c, d, &request, err);
+}
+
+/* Rank 0 opens the log and writes its first line; a log that cannot be written is known before training begins. */
+static bool start_log(training_watch *w, const bda_settings *s, const training *t, const problem *p, bda_error *err)
+{
+    double load_seconds = p->data->seconds;
+    bool ok = true;
+    comm_max_reals(p->comm, &load_seconds, 1);
+    if (s->log[0] && bda_comm_rank(p->comm) == 0) {
+        log_start start = {.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
+        w->log = log_open(s->log, err);
+        ok = w->log && log_write_start(w->log, &start, err);
+    }
+    return comm_agree(p->comm, ok, err);
+}
+
+/* What happened, the same on every rank; the last line of the log. */
+static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
+{
+    const bda_observer *o = w->observer;
+    double most[2] = {(double)mem_peak_bytes(), o && o->interrupt ? *o->interrupt : 0};
+    comm_max_reals(c, most, 2);
+    *outcome = (bda_outcome){
+        .reason = w->reason, .last = w->now, .peak_bytes = (uint64_t)most[0], .interrupt = (int)most[1]};
+    log_write_end(w->log, outcome);
+    bool logged = log_close(w->log, &outcome->log);
+    w->log = NULL;
+    comm_agree(c, logged, &outcome->log);
+}
+
+static void fill_model(bda_model *m, const problem *p, const bda_settings *s, const training *t,
+                       const training_watch *w)
+{
+    m->loss = t->loss;
+    snprintf(m->method, sizeof m->method, "%s", t->method->name);
+    m->cost = s->cost;
+    m->epsilon = s->epsilon;
+    if (!t->loss->regression) {
+        m->labels[0] = p->data->labels[1];
+        m->labels[1] = p->data->labels[0];
+    }
+    m->instances = p->data->instances;
+    m->primal = w->now.best_primal;
+    m->relative_gap = w->now.relative_gap;
+}
+
+bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *observer,
+                     bda_outcome *outcome, bda_error *err)
+{
+    err_clear(err);
+    training t;
+    problem p;
+    training_watch w = {
+        .target = s->gap, .max_rounds = (uint64_t)s->max_rounds, .max_time = s->max_time, .observer = observer};
+    bda_model *m = NULL;
+    if (!settings_training(s, &t, err) || !open_problem(&p, c, d, s, &t, err) || !forecast_check(c, &p, err))
+        return NULL;
+    m = model_new(d->features, t.bias, err);
+    /* The best weights are kept where the model wants them. */
+    bool ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
+    if (ok) {
+        watch_start(&w, m->w, m->n);
+        ok = t.method->train(t.method, &p, &t.options, &w.watch, err);
+    }
+    if (ok && w.error.status != BDA_OK) {
+        *err = w.error;
+        ok = false;
+    }
+    if (ok) {
+        conclude(&w, c, outcome);
+        fill_model(m, &p, s, &t, &w);
+        return m;
+    }
+    bda_error ignored = {0};
+    log_close(w.log, &ignored);
+    bda_model_free(m);
+    return NULL;
+}

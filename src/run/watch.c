@@ -1,0 +1,102 @@
+/* watch.c - see watch.h. */
+#include "run/watch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static training_watch *of(watch *self)
+{
+    return (training_watch *)self;
+}
+
+static double watch_seconds(watch *self)
+{
+    return clock_now() - of(self)->started;
+}
+
+static bool watch_interrupted(watch *self)
+{
+    const bda_observer *o = of(self)->observer;
+    return o && o->interrupt && *o->interrupt;
+}
+
+/* A method without a dual reports none from the first round on; one that had a dual must keep it. */
+static bool check_numbers(training_watch *w, const round_report *r)
+{
+    if (!isfinite(r->primal))
+        return err_set(&w->error, BDA_FAILED,
+                       "the objective is not a number in round %llu (primal %g); a smaller --cost or scaled features "
+                       "would help",
+                       (unsigned long long)r->round, r->primal);
+    if (w->now.has_dual && (!isfinite(r->dual) || !isfinite(r->gap)))
+        return err_set(
+            &w->error, BDA_FAILED,
+            "the dual objective is not a number in round %llu (dual %g, gap %g); a smaller --cost or scaled "
+            "features would help",
+            (unsigned long long)r->round, r->dual, r->gap);
+    return true;
+}
+
+/* The gap of the best model over that of the start. */
+static double relative_gap(const training_watch *w, const round_report *r)
+{
+    double gap = r->gap - (r->primal - w->now.best_primal);
+    if (!(gap > 0))
+        gap = isnan(gap) ? NAN : 0;
+    return gap == 0 ? 0 : gap / w->first_gap;
+}
+
+static bool decide(training_watch *w, const round_report *r)
+{
+    if (w->now.relative_gap <= w->target)
+        w->reason = BDA_REACHED_GAP;
+    else if (r->interrupted)
+        w->reason = BDA_INTERRUPTED;
+    else if (r->stalled)
+        w->reason = BDA_STALLED;
+    else if (r->round >= w->max_rounds)
+        w->reason = BDA_MAX_ROUNDS;
+    else if (r->seconds >= w->max_time)
+        w->reason = BDA_MAX_TIME;
+    else
+        return false;
+    return true;
+}
+
+static bool watch_round(watch *self, const round_report *r, const double *weights)
+{
+    training_watch *w = of(self);
+    bda_progress *now = &w->now;
+    bool first = r->round == 0;
+    if (first) {
+        now->has_dual = !isnan(r->dual);
+        w->first_gap = r->gap;
+    }
+    if (!check_numbers(w, r))
+        return true;
+    if (first || r->primal < now->best_primal) {
+        now->best_primal = r->primal;
+        memcpy(w->best_w, weights, w->n * sizeof *weights);
+    }
+    now->round = r->round;
+    now->seconds = r->seconds;
+    now->primal = r->primal;
+    now->dual = r->dual;
+    now->step = r->step;
+    now->target = w->target;
+    now->relative_gap = relative_gap(w, r);
+    log_write_round(w->log, r, now);
+    if (w->observer && w->observer->round)
+        w->observer->round(w->observer->self, now);
+    return decide(w, r);
+}
+
+void watch_start(training_watch *w, double *best_w, uint64_t n)
+{
+    w->watch = (watch){.seconds = watch_seconds, .interrupted = watch_interrupted, .round = watch_round};
+    w->best_w = best_w;
+    w->n = n;
+    w->started = clock_now();
+}

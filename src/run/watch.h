@@ -1,0 +1,36 @@
+/* watch.h - looks on while a method trains: logs each round, keeps the best model, decides when to stop.
+ *
+ * The gap of round t is that of the best model so far:  best_primal + dual(t). It is computed from the method's gap,
+ * which knows no cancellation, as  gap(t) - (primal(t) - best_primal),  and is relative to the gap of round 0.
+ * Training stops once it is at most `target`; by max_rounds or max_time; when somebody interrupts; when the method
+ * can make no progress; or when the objective is no number, which is an error. */
+#ifndef RUN_WATCH_H
+#define RUN_WATCH_H
+
+#include "problem/method.h"
+#include "run/log.h"
+
+typedef struct training_watch {
+    watch watch; /* first: what methods see */
+
+    /* What stops it */
+    double target;
+    uint64_t max_rounds;
+    double max_time;              /* NAN: none */
+    const bda_observer *observer; /* or NULL */
+    run_log *log;                 /* or NULL */
+
+    /* What it has seen */
+    double started;
+    double first_gap;
+    bda_progress now; /* of the last round; best_primal is that of best_w */
+    double *best_w;   /* [n] */
+    uint64_t n;
+    bda_reason reason;
+    bda_error error;
+} training_watch;
+
+/* The clock of the training starts. best_w: [n], the caller's. */
+void watch_start(training_watch *w, double *best_w, uint64_t n);
+
+#endif
