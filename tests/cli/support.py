@@ -1,0 +1,153 @@
+"""What the tests of the program share: starting it alone and under mpirun, and small data sets.
+
+A test script gets the path of the program as its first argument; the rest are unittest's.
+"""
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BDA = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
+TIMEOUT = 120
+
+
+def environment(ranks):
+    env = dict(os.environ, LC_ALL="C", OMP_WAIT_POLICY="passive")
+    env.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    env.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    if ranks:  # leaks within the MPI library are not ours
+        env["ASAN_OPTIONS"] = "detect_leaks=0"
+    return env
+
+
+def command(args, ranks=0):
+    """ranks=0: without a launcher."""
+    launcher = [os.environ.get("MPIEXEC", "mpirun"), "-n", str(ranks)] if ranks else []
+    return launcher + [BDA] + [str(a) for a in args]
+
+
+def has_launcher():
+    return shutil.which(os.environ.get("MPIEXEC", "mpirun")) is not None
+
+
+class Case(unittest.TestCase):
+    """Every test has a directory of its own, which is also the program's."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="bda-test-")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def exists(self, name):
+        return os.path.exists(self.path(name))
+
+    def start(self, *args, ranks=0):
+        return subprocess.Popen(command(args, ranks), cwd=self.directory, env=environment(ranks),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def bda(self, *args, ranks=0, timeout=TIMEOUT):
+        r = subprocess.run(command(args, ranks), cwd=self.directory, env=environment(ranks), capture_output=True,
+                           timeout=timeout)
+        r.stdout, r.stderr = r.stdout.decode(), r.stderr.decode()  # text=True would lose carriage returns
+        return r
+
+    def works(self, *args, ranks=0, status=(0,)):
+        r = self.bda(*args, ranks=ranks)
+        self.assertIn(r.returncode, status, f"{args}: {r.stderr}")
+        return r
+
+    def fails(self, status, *args, ranks=0, says=()):
+        """The exit status is that, and one line of stderr is a sentence with all the words in it."""
+        r = self.bda(*args, ranks=ranks)
+        self.assertEqual(r.returncode, status, f"{args}: {r.stderr}")
+        own = [line for line in r.stderr.split("\n") if line.startswith("bda")]
+        self.assertEqual(len(own), 1, f"{args}: {r.stderr}")
+        for word in says:
+            self.assertIn(word, own[0])
+        return own[0]
+
+    def log(self, name):
+        return [json.loads(line) for line in self.read(name).decode().splitlines()]
+
+    def leftovers(self):
+        """Temporary files that somebody forgot."""
+        return [f for f in os.listdir(self.directory) if ".tmp" in f]
+
+
+def ranks_of(launcher):
+    """Process numbers of the program below mpirun, however deep."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/stat") as f:
+                parent = int(f.read().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry))
+        except (OSError, ValueError, IndexError):
+            continue
+    found, queue = [], [launcher.pid]
+    while queue:
+        for child in children.get(queue.pop(), []):
+            queue.append(child)
+            try:
+                if os.path.samefile(f"/proc/{child}/exe", BDA):
+                    found.append(child)
+            except OSError:
+                continue
+    return sorted(found)
+
+
+def problem(rows=200, features=30, nonzeros=6, seed=1, labels=(1, -1), noise=0.1, values="real"):
+    """[(label, {column from 1: value})] from a planted model."""
+    r = random.Random(seed)
+    w = [r.gauss(0, 1) for _ in range(features)]
+    out = []
+    for _ in range(rows):
+        x = {}
+        for j in sorted(r.sample(range(features), min(nonzeros, features))):
+            x[j + 1] = 1 if values == "ones" else round(r.gauss(0, 1), 3) or 0.5
+        z = sum(w[j - 1] * v for j, v in x.items())
+        if labels is None:
+            y = round(z + r.gauss(0, noise), 4)
+        else:
+            y = labels[0] if (z > 0) != (r.random() < noise) else labels[1]
+        out.append((y, x))
+    return out
+
+
+def libsvm(data, base=1):
+    return "".join(f"{y:g} " + " ".join(f"{j - 1 + base}:{v!r}" for j, v in x.items()) + "\n" for y, x in data)
+
+
+def packed(text):
+    return gzip.compress(text.encode())
+
+
+def read_liblinear(text):
+    """(header, weights) of a LIBLINEAR text model."""
+    lines = text.splitlines()
+    at = lines.index("w")
+    header = {line.split()[0]: line.split()[1:] for line in lines[:at]}
+    return header, [float(line) for line in lines[at + 1:]]
+
+
+def main():
+    if BDA is None:
+        sys.exit("usage: test_NAME.py PROGRAM [unittest options]")
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

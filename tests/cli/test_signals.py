@@ -1,0 +1,100 @@
+"""Signals: the round under way is finished, the model is saved, and the exit status says so."""
+import os
+import signal
+import subprocess
+import time
+
+import support
+
+ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--blocks=7", "--method=dsvm-ave"]
+PATIENCE = 30
+
+
+class Signals(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
+
+    def wait_for_round(self, process, round=3):
+        """Until the log says that training is under way."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and process.poll() is None:
+            if self.exists("log") and self.read("log").count(b'"event":"round"') > round:
+                return
+            time.sleep(0.02)
+        process.kill()
+        self.fail("training did not begin: " + process.communicate()[1])
+
+    def start_training(self, *args, ranks=0):
+        process = self.start("train", "--quiet", "--log=log", *ENDLESS, *args, "d", "m", ranks=ranks)
+        self.addCleanup(process.kill)
+        self.wait_for_round(process)
+        return process
+
+    def finish(self, process):
+        try:
+            return process.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail("no end after a signal: " + process.communicate()[1])
+
+    def saved(self):
+        self.assertEqual(self.log("log")[-1]["reason"], "interrupted")
+        self.works("predict", "--quiet", "m", "d", "out")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_alone(self):
+        for number, status, name in ((signal.SIGINT, 130, "SIGINT"), (signal.SIGTERM, 143, "SIGTERM"),
+                                     (signal.SIGUSR1, 3, "SIGUSR1")):
+            process = self.start_training()
+            process.send_signal(number)
+            message = self.finish(process)
+            self.assertEqual(process.returncode, status, message)
+            self.assertIn(name, message)
+            self.assertIn(" m", message)
+            self.saved()
+            os.remove(self.path("m"))
+            os.remove(self.path("log"))
+
+    def test_the_log_agrees_with_the_model(self):
+        process = self.start_training()
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        end = self.log("log")[-1]
+        self.assertIn("%.15g" % end["primal"], self.works("info", "m").stdout)
+        self.assertEqual(end["primal"], min(x["primal"] for x in self.log("log")[1:-1]))
+
+    def test_before_training_there_is_nothing_to_save(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("train", "pipe", "m")
+        self.addCleanup(process.kill)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertFalse(self.exists("m"))
+
+    @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+    def test_one_rank_gets_it_and_all_stop(self):
+        process = self.start_training(ranks=3)
+        os.kill(support.ranks_of(process)[-1], signal.SIGTERM)
+        message = self.finish(process)
+        self.assertEqual(process.returncode, 143, message)
+        self.assertEqual(message.count("SIGTERM"), 1, message)
+        self.saved()
+
+    @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+    def test_mpirun_passes_it_on(self):
+        # mpirun has an exit status of its own when it is told to end; what counts is that the model is there.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.start_training(ranks=2)
+            process.send_signal(number)
+            message = self.finish(process)
+            self.assertNotEqual(process.returncode, 0, message)
+            self.saved()
+            os.remove(self.path("m"))
+            os.remove(self.path("log"))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,125 @@
+"""One rank fails, and all end: within seconds, with one message, and without a file that looks like a result."""
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import support  # noqa: E402
+
+SECONDS = 20
+
+
+@support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+class OneRank(support.Case):
+    def setUp(self):
+        super().setUp()
+        for rank in range(3):
+            self.write(f"part{rank}", support.libsvm(support.problem(rows=50, seed=rank)))
+
+    def all_end(self, *args, says, command="train"):
+        begin = time.monotonic()
+        message = self.fails(1, command, *args, ranks=3, says=says)
+        self.assertLess(time.monotonic() - begin, SECONDS)
+        self.assertFalse(self.exists("m"))
+        self.assertEqual(self.leftovers(), [])
+        return message
+
+    def test_the_parts_are_good(self):
+        self.works("train", "part{rank}", "m", ranks=3)
+
+    def test_a_file_is_missing(self):
+        for rank in range(3):
+            os.rename(self.path(f"part{rank}"), self.path("away"))
+            self.all_end("part{rank}", "m", says=[f"part{rank}"])
+            os.rename(self.path("away"), self.path(f"part{rank}"))
+
+    def test_a_file_is_broken(self):
+        for rank in range(3):
+            good = self.read(f"part{rank}")
+            self.write(f"part{rank}", good + b"1 1:nan\n")
+            self.all_end("part{rank}", "m", says=[f"part{rank}", "51"])
+            self.write(f"part{rank}", good)
+
+    def test_two_files_are_broken(self):
+        self.write("part1", "1 1:x\n")
+        self.write("part2", "1 1:y\n")
+        self.all_end("part{rank}", "m", says=["part1"])
+
+    def test_a_line_of_the_last_rank_is_broken(self):
+        lines = support.libsvm(support.problem(rows=90)).splitlines()
+        lines[85] = "1 5:1 5:2"
+        self.write("d", "\n".join(lines) + "\n")
+        self.all_end("d", "m", says=["d", "86"])
+
+    def test_a_packed_file_is_cut_off(self):
+        whole = support.packed(support.libsvm(support.problem(rows=500)))
+        self.write("d.gz", whole[:len(whole) // 2])
+        self.all_end("d.gz", "m", says=["d.gz"])
+
+    def test_predict(self):
+        self.works("train", "part{rank}", "model", ranks=3)
+        self.write("part2", "1 1:nan\n")
+        self.all_end("model", "part{rank}", "m", says=["part2"], command="predict")
+
+    def test_labels_that_only_some_ranks_have(self):
+        self.write("part0", "1 1:1\n1 2:1\n")
+        self.write("part1", "1 1:1\n")
+        self.write("part2", "1 1:2\n-1 2:1\n")
+        self.works("train", "part{rank}", "m", ranks=3)
+        os.remove(self.path("m"))
+        self.write("part2", "1 1:2\n3 2:1\n2 2:1\n")
+        self.all_end("part{rank}", "m", says=["label"])
+
+
+@support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+class Lost(support.Case):
+    def test_a_killed_rank_ends_the_job(self):
+        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
+        process = self.start("train", "--quiet", "--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge",
+                             "--method=dsvm-ave", "d", "m", ranks=3)
+        self.addCleanup(process.kill)
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):
+            time.sleep(0.02)
+        os.kill(support.ranks_of(process)[1], signal.SIGKILL)
+        process.communicate(timeout=SECONDS)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertFalse(self.exists("m"))
+
+
+@support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+class Files(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("d", support.libsvm(support.problem()))
+
+    def test_model_that_cannot_be_written(self):
+        for path in ("nodir/m", "d/m", "/dev/full", "."):
+            self.fails(1, "train", "d", path, ranks=2, says=[path])
+
+    def test_log_that_cannot_be_written(self):
+        for path in ("nodir/log", "/dev/full"):
+            self.fails(1, "train", "--log=" + path, "d", "m", ranks=2, says=[path])
+            self.assertFalse(self.exists("m"))
+
+    def test_a_log_that_fills_up_costs_no_model(self):
+        # The first lines fit into the limit, the rest does not.
+        code = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+                "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); os.execv(sys.argv[1], sys.argv[1:])")
+        r = support.subprocess.run([sys.executable, "-c", code, support.BDA, "train", "--gap=1e-8", "--log=log", "d", "m"],
+                                   cwd=self.directory, capture_output=True, text=True, timeout=60)
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("the run log is incomplete", r.stderr)
+        self.works("predict", "--quiet", "m", "d", "out")
+
+    def test_output_that_cannot_be_written(self):
+        self.works("train", "--quiet", "d", "m")
+        self.fails(1, "predict", "m", "d", "/dev/full", ranks=2, says=["/dev/full"])
+        self.fails(1, "convert", "d", "/dev/full", ranks=2, says=["/dev/full"])
+        self.fails(1, "convert", "d", "nodir/x", ranks=2, says=["nodir/x"])
+        self.fails(1, "predict", "nomodel", "d", "x", ranks=2, says=["nomodel"])
+
+
+if __name__ == "__main__":
+    support.main()

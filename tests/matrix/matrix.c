@@ -1,0 +1,573 @@
+/* matrix.c - losses x methods x threads x blocks x kinds of data, on any number of ranks, each round under the eyes
+ * of the checker (tests/checker), which knows the problem from its raw rows alone.
+ *
+ * In every round of every case: primal, dual and gap agree with the checker's to 1e-9 of the primal, the gap is not
+ * negative, alpha is feasible, w = X alpha, the dual has not risen (all these methods promise that), the optimum
+ * known from the checker's own solver lies between the bounds, and all ranks were told the same bits. At the end: the
+ * gap asked for was reached, and one rank alone with one thread ends with the same bits in w and alpha.
+ *
+ * A failing case prints a line; the last line is a count. Exit status 1 where something failed. */
+#include <math.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checker.h"
+#include "comm/comm.h"
+#include "data/data.h"
+#include "methods/table.h"
+#include "problem/block.h"
+
+typedef enum extra { EXTRA_NONE, EXTRA_BIAS, EXTRA_WEIGHTS } extra;
+
+static const char *const extra_names[] = {"plain", "bias", "class weights"};
+static const char *const form_names[] = {"ones", "constant", "float", "double"};
+
+/* One cell of the matrix. */
+typedef struct setup {
+    const loss *loss;
+    const method *method;
+    uint64_t instances, blocks;
+    int threads;
+    extra extra;
+    rows_form form;
+    double cost;
+    method_options options;
+    const char *note; /* what is special about the options */
+} setup;
+
+/* A generated problem, twice: as the program gets it, and as the checker sees it. */
+typedef struct generated {
+    uint64_t l, n; /* n without the constant feature */
+    uint64_t *start;
+    uint32_t *column;
+    double *value, *label;
+    double bias, factor[2];
+    check_problem check;
+    long double optimum; /* what the checker's solver reached */
+    long double slack;   /* and how far off that may be */
+} generated;
+
+static int rank, size, passed, failed;
+static char text_path[] = "/tmp/bda-matrix-XXXXXX"; /* the problem at hand, on rank 0's machine */
+
+/* ---- generated problems -------------------------------------------------------------------------------------- */
+
+static double uniform(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u;
+    uint64_t x = *state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
+}
+
+static void *take(uint64_t count, size_t bytes)
+{
+    void *p = calloc(count + 1, bytes);
+    if (!p)
+        abort();
+    return p;
+}
+
+static double draw_value(uint64_t *state, rows_form form, double constant)
+{
+    double x = 2 * uniform(state) - 1;
+    return form == ROWS_ONES ? 1 : form == ROWS_CONSTANT ? constant : form == ROWS_FLOAT ? (float)x : x;
+}
+
+enum { FEATURES = 24, MOST_PER_ROW = 7 };
+
+/* Rows of up to MOST_PER_ROW cells, every ninth row empty; labels from a planted model with noise. */
+static void draw_rows(generated *g, const setup *s)
+{
+    uint64_t state = 1000 * (uint64_t)s->form + s->loss->regression + s->instances, cells = 0;
+    double planted[FEATURES];
+    for (int j = 0; j < FEATURES; j++)
+        planted[j] = 2 * uniform(&state) - 1;
+    for (uint64_t i = 0; i < g->l; i++) {
+        double z = 0, constant = 0.25 + uniform(&state);
+        uint64_t most = i % 9 == 4 ? 0 : 1 + (uint64_t)(uniform(&state) * MOST_PER_ROW), here = 0;
+        for (uint32_t j = 0; j < FEATURES && here < most; j++)
+            if (uniform(&state) < 0.3) {
+                g->column[cells] = j;
+                g->value[cells] = draw_value(&state, s->form, constant);
+                z += planted[j] * g->value[cells++];
+                here++;
+            }
+        g->start[i + 1] = cells;
+        double noisy = z + 0.5 * (uniform(&state) - 0.5);
+        bool positive = i < 2 ? i == 0 : noisy > 0; /* both labels occur in any case */
+        g->label[i] = s->loss->regression ? 3 * noisy : positive ? 7 : -2;
+    }
+    g->n = 0;
+    for (uint64_t k = 0; k < cells; k++)
+        g->n = g->column[k] + 1u > g->n ? g->column[k] + 1u : g->n;
+}
+
+/* The same in the checker's terms: the constant feature is a column, class weights are costs. */
+static void tell_checker(generated *g, const setup *s)
+{
+    check_problem *p = &g->check;
+    bool bias = g->bias >= 0;
+    p->loss = check_loss_named(s->loss->name);
+    p->l = g->l;
+    p->n = g->n + bias;
+    p->epsilon = 0.1;
+    uint64_t to = 0;
+    for (uint64_t i = 0; i < g->l; i++) {
+        for (uint64_t k = g->start[i]; k < g->start[i + 1]; k++, to++) {
+            p->column[to] = g->column[k];
+            p->value[to] = g->value[k];
+        }
+        if (bias) {
+            p->column[to] = g->n;
+            p->value[to++] = g->bias;
+        }
+        p->start[i + 1] = to;
+        p->y[i] = s->loss->regression ? g->label[i] : g->label[i] == 7 ? 1 : -1;
+        p->cost[i] = s->cost * g->factor[p->y[i] > 0];
+    }
+}
+
+static generated *generated_new(const setup *s)
+{
+    generated *g = take(1, sizeof *g);
+    uint64_t l = g->l = s->instances, cells = l * (MOST_PER_ROW + 1);
+    g->start = take(l + 1, sizeof *g->start);
+    g->column = take(cells, sizeof *g->column);
+    g->value = take(cells, sizeof *g->value);
+    g->label = take(l, sizeof *g->label);
+    g->check.start = take(l + 1, sizeof *g->check.start);
+    g->check.column = take(cells, sizeof *g->check.column);
+    g->check.value = take(cells, sizeof *g->check.value);
+    g->check.y = take(l, sizeof *g->check.y);
+    g->check.cost = take(l, sizeof *g->check.cost);
+    g->bias = s->extra == EXTRA_BIAS ? 0.7 : -1;
+    bool weighted = s->extra == EXTRA_WEIGHTS && !s->loss->regression;
+    g->factor[0] = weighted ? 2.5 : 1;
+    g->factor[1] = weighted ? 0.3 : 1;
+    draw_rows(g, s);
+    tell_checker(g, s);
+
+    return g;
+}
+
+static void find_optimum(generated *g)
+{
+    double *alpha = take(g->l, sizeof *alpha), *w = take(g->check.n, sizeof *w);
+    check_solve(&g->check, 1e-10, 3000, alpha, w);
+    check_verdict best = check_points(&g->check, w, alpha);
+    g->optimum = best.primal;
+    g->slack = best.gap + 1e-14L * best.primal;
+    free(alpha);
+    free(w);
+}
+
+static void generated_free(generated *g)
+{
+    void *all[] = {g->start,       g->column,      g->value,   g->label,      g->check.column,
+                   g->check.start, g->check.value, g->check.y, g->check.cost, g};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        free(all[k]);
+}
+
+/* ---- one training under watch -------------------------------------------------------------------------------- */
+
+typedef struct training {
+    watch watch; /* first: the methods hand it back */
+    const generated *problem;
+    const setup *setup;
+    bool alone; /* rank 0 by itself */
+    uint64_t local, local_blocks, most_rounds;
+    double target;         /* of the relative gap */
+    double *alpha;         /* [l] of all ranks; on rank 0 */
+    double *w;             /* [n] of the last round */
+    int *counts, *offsets; /* [size] of what rank 0 collects: alpha and a hash from each */
+    double first_gap, last_gap, last_dual;
+    uint64_t rounds;
+    char why[400]; /* the first thing that was wrong, "" if none */
+} training;
+
+__attribute__((format(printf, 3, 4))) static void expect(training *t, bool ok, const char *format, ...)
+{
+    if (ok || t->why[0])
+        return;
+    int used = snprintf(t->why, sizeof t->why, "round %llu: ", (unsigned long long)t->rounds);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(t->why + used, sizeof t->why - (size_t)used, format, arguments);
+    va_end(arguments);
+}
+
+static double no_seconds(watch *self)
+{
+    (void)self;
+    return 0;
+}
+
+static bool not_interrupted(watch *self)
+{
+    (void)self;
+    return false;
+}
+
+static uint64_t hash_doubles(uint64_t h, const double *x, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        h = (h ^ bits) * 0x100000001b3u;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+/* Everything in a report that must be the same on every rank. */
+static uint64_t report_hash(const round_report *r, const double *w, uint64_t n)
+{
+    double told[] = {(double)r->round,
+                     r->primal,
+                     r->dual,
+                     r->gap,
+                     r->step,
+                     (double)r->line_search_steps,
+                     r->epochs,
+                     (double)r->vectors_sent,
+                     (double)r->bytes_sent,
+                     r->seconds,
+                     r->stalled};
+    return hash_doubles(hash_doubles(17, told, sizeof told / sizeof *told), w, n);
+}
+
+/* On the judge: alpha of all ranks in instance order, and whether all were told the same. One message. */
+static void collect(training *t, const round_report *r, const double *w)
+{
+    double *mine = take(t->local + 1, sizeof *mine), *all = take(t->problem->l + (uint64_t)size, sizeof *all);
+    uint64_t hash = report_hash(r, w, t->problem->check.n), count = 0;
+    for (uint64_t k = 0; k < t->local_blocks; k++) {
+        expect(t, count + block_count(r->blocks[k]) <= t->local, "the blocks hold too many instances");
+        if (!t->why[0])
+            block_alpha(r->blocks[k], mine + count);
+        count += block_count(r->blocks[k]);
+    }
+    expect(t, count == t->local, "the blocks hold %llu instances, expected %llu", (unsigned long long)count,
+           (unsigned long long)t->local);
+    memcpy(mine + t->local, &hash, sizeof hash);
+    if (t->alone)
+        memcpy(all, mine, (t->local + 1) * sizeof *mine);
+    else
+        MPI_Gatherv(mine, (int)t->local + 1, MPI_DOUBLE, all, t->counts, t->offsets, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    uint64_t to = 0;
+    for (int k = 0; rank == 0 && k < (t->alone ? 1 : size); k++) {
+        const double *piece = all + t->offsets[k];
+        uint64_t length = (uint64_t)t->counts[k] - 1;
+        memcpy(t->alpha + to, piece, length * sizeof *piece);
+        to += length;
+        expect(t, memcmp(piece + length, &hash, sizeof hash) == 0, "rank %d was told other bits than rank 0", k);
+    }
+    free(mine);
+    free(all);
+}
+
+/* What the checker says about a round. */
+static void judge(training *t, const round_report *r, const double *w)
+{
+    const generated *g = t->problem;
+    check_verdict truth = check_points(&g->check, w, t->alpha);
+    long double near = 1e-9L * truth.primal;
+    expect(t, truth.feasible, "alpha is not feasible");
+    expect(t, fabsl(r->primal - truth.primal) <= near, "primal %.17g, expected %.20Lg", r->primal, truth.primal);
+    expect(t, fabsl(r->dual - truth.dual) <= near, "dual %.17g, expected %.20Lg", r->dual, truth.dual);
+    expect(t, r->gap >= 0, "gap %.17g is negative", r->gap);
+    expect(t, fabsl(r->gap - truth.gap) <= near, "gap %.17g, expected %.20Lg", r->gap, truth.gap);
+    expect(t, truth.drift <= 1e-10L * sqrtl(2 * truth.primal + 1), "w is not X alpha: off by %Lg", truth.drift);
+    expect(t, truth.primal >= g->optimum - g->slack, "primal %.20Lg is below the optimum %.20Lg", truth.primal,
+           g->optimum);
+    expect(t, -truth.dual <= g->optimum * (1 + 1e-14L), "dual %.20Lg is beyond the optimum %.20Lg", truth.dual,
+           g->optimum);
+    expect(t, r->round == 0 || r->dual <= t->last_dual + 1e-13 * r->primal, "the dual rose from %.17g to %.17g",
+           t->last_dual, r->dual);
+}
+
+static bool watch_round(watch *self, const round_report *r, const double *w)
+{
+    training *t = (training *)self;
+    t->rounds = r->round;
+    collect(t, r, w);
+    if (rank == 0)
+        judge(t, r, w);
+    if (r->round == 0)
+        t->first_gap = r->gap;
+    t->last_dual = r->dual;
+    t->last_gap = r->gap;
+    memcpy(t->w, w, t->problem->check.n * sizeof *w);
+    return r->gap <= t->target * t->first_gap || r->stalled || r->round >= t->most_rounds;
+}
+
+/* Where the rows of a rank begin: blocks are of equal numbers of instances, as data.h says. */
+static uint64_t first_row(const setup *s, int of_rank, int ranks)
+{
+    uint64_t k = comm_first_block(s->blocks, of_rank, ranks);
+    return k * s->instances / s->blocks;
+}
+
+static void write_text(const generated *g)
+{
+    FILE *f = fopen(text_path, "w");
+    if (!f)
+        abort();
+    for (uint64_t i = 0; i < g->l; i++) {
+        fprintf(f, "%.17g", g->label[i]);
+        for (uint64_t k = g->start[i]; k < g->start[i + 1]; k++)
+            fprintf(f, " %u:%.17g", g->column[k] + 1, g->value[k]);
+        fprintf(f, "\n");
+    }
+    if (fclose(f) != 0)
+        abort();
+}
+
+/* One rank alone gets the rows from memory, many ranks read them from one file. */
+static data *data_of(comm *c, const training *t, bda_error *err)
+{
+    const generated *g = t->problem;
+    if (t->alone)
+        return data_copy(c, t->setup->blocks, g->l, g->start, g->column, g->value, g->label, err);
+    data_request request = {.path = text_path, .blocks = t->setup->blocks, .threads = t->setup->threads};
+    return data_read(c, &request, err);
+}
+
+/* Trains over all ranks, or alone. False where the program itself reported an error. */
+static bool train(training *t, comm *c)
+{
+    const setup *s = t->setup;
+    const generated *g = t->problem;
+    int ranks = t->alone ? 1 : size, me = t->alone ? 0 : rank;
+    for (int r = 0; r < ranks; r++) {
+        t->offsets[r] = (int)first_row(s, r, ranks) + r;
+        t->counts[r] = (int)(first_row(s, r + 1, ranks) - first_row(s, r, ranks)) + 1;
+    }
+    t->local = (uint64_t)t->counts[me] - 1;
+    t->local_blocks = comm_first_block(s->blocks, me + 1, ranks) - comm_first_block(s->blocks, me, ranks);
+    bda_error err = {0};
+    problem p;
+    problem_request request = {s->loss,          s->cost, {g->factor[0], g->factor[1]},
+                               g->check.epsilon, g->bias, t->alone ? 1 : s->threads};
+    data *d = data_of(c, t, &err);
+    bool ok = d && problem_open(&p, c, d, &request, &err);
+    if (ok) {
+        expect(t, d->rows.form == s->form || d->nonzeros == 0, "values are held as %s", form_names[d->rows.form]);
+        expect(t, p.n == g->check.n, "n = %llu", (unsigned long long)p.n);
+        ok = s->method->train(s->method, &p, &s->options, &t->watch, &err);
+    }
+    expect(t, ok, "%s", err.text);
+    data_free(d);
+    return ok;
+}
+
+static training *training_new(const generated *g, const setup *s, bool alone)
+{
+    training *t = take(1, sizeof *t);
+    t->watch = (watch){no_seconds, not_interrupted, watch_round};
+    t->problem = g;
+    t->setup = s;
+    t->alone = alone;
+    bool slow = strcmp(s->method->name, "prox-grad") == 0 || strcmp(s->method->name, "disdca-basic") == 0;
+    t->target = slow || s->cost > 100 ? 0.05 : 1e-3;
+    t->most_rounds = 5000;
+    t->alpha = take(g->l, sizeof *t->alpha);
+    t->w = take(g->check.n, sizeof *t->w);
+    t->counts = take((uint64_t)size, sizeof *t->counts);
+    t->offsets = take((uint64_t)size, sizeof *t->offsets);
+    return t;
+}
+
+static void training_free(training *t)
+{
+    void *all[] = {t->alpha, t->w, t->counts, t->offsets, t};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        free(all[k]);
+}
+
+static uint64_t result_hash(const training *t)
+{
+    double rounds = (double)t->rounds;
+    uint64_t h = hash_doubles(3, &rounds, 1);
+    return hash_doubles(hash_doubles(h, t->w, t->problem->check.n), t->alpha, t->problem->l);
+}
+
+/* ---- the matrix ---------------------------------------------------------------------------------------------- */
+
+/* Prints the first complaint of the lowest rank that has one. */
+static void conclude(const setup *s, training *t)
+{
+    int mine = t->why[0] ? rank : size, lowest;
+    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (lowest == size) {
+        passed++;
+        return;
+    }
+    failed++;
+    MPI_Bcast(t->why, sizeof t->why, MPI_CHAR, lowest, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("FAIL %s %s%s%s, %llu instances in %llu blocks, %d threads, %s, %s, C=%g: %s\n", s->loss->name,
+               s->method->name, s->note ? " " : "", s->note ? s->note : "", (unsigned long long)s->instances,
+               (unsigned long long)s->blocks, s->threads, extra_names[s->extra], form_names[s->form], s->cost,
+               t->why);
+}
+
+/* The other ranks wait for rank 0 without keeping its processor busy. */
+static void wait_for_judge(void)
+{
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        usleep(500);
+}
+
+/* With 1 and with 2 threads over all ranks, against rank 0 alone with 1 thread. */
+static void run_case(comm *all, comm *single, setup s)
+{
+    generated *g = generated_new(&s);
+    training *solo = training_new(g, &s, true);
+    if (rank == 0) {
+        write_text(g);
+        find_optimum(g);
+        train(solo, single);
+    }
+    wait_for_judge();
+    conclude(&s, solo);
+    for (s.threads = 1; s.threads <= 2; s.threads++) {
+        training *t = training_new(g, &s, false);
+        if (train(t, all)) {
+            expect(t, t->last_gap <= t->target * t->first_gap, "stopped at a relative gap of %g, expected %g",
+                   t->last_gap / t->first_gap, t->target);
+            expect(t, rank > 0 || result_hash(t) == result_hash(solo), "other bits than one rank alone");
+        }
+        conclude(&s, t);
+        training_free(t);
+    }
+    training_free(solo);
+    generated_free(g);
+}
+
+static method_options default_options(void)
+{
+    return (method_options){
+        .a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .local_epochs = 1, .seed = 1};
+}
+
+/* Every loss with every method and every number of blocks; data of all kinds in turn, all of them for bda. */
+static void run_table(comm *all, comm *single)
+{
+    uint64_t blocks[] = {(uint64_t)size, 6, 1};
+    unsigned turn = 0;
+    for (const loss *f = losses; f->name; f++)
+        for (const method *const *m = methods; *m; m++)
+            for (int k = 0; k < 3; k++) {
+                setup s = {.loss = f, .method = *m, .instances = 60, .blocks = blocks[k], .cost = 0.5};
+                s.options = default_options();
+                if ((*m)->smooth_loss && !f->smooth)
+                    continue;
+                bool every = k == 1 && strcmp((*m)->name, "bda") == 0;
+                for (unsigned kind = 0; kind < (every ? 12 : 1); kind++, turn++) {
+                    s.extra = (extra)((every ? kind / 4 : turn) % 3);
+                    s.form = (rows_form)((every ? kind : turn) % 4);
+                    run_case(all, single, s);
+                }
+            }
+}
+
+/* The options of bda and cocoa+, for every loss. */
+static void run_options(comm *all, comm *single)
+{
+    const method_options usual = default_options();
+    method_options epochs = usual, exact = usual, backtracking = usual, damped = usual, seed = usual, fixed = usual;
+    epochs.local_epochs = 4;
+    exact.search = SEARCH_EXACT;
+    backtracking.search = SEARCH_BACKTRACKING;
+    backtracking.beta = 0.7;
+    damped.a2 = 0.5;
+    damped.local_epochs = 3;
+    seed.seed = 12345678901234567u;
+    fixed.search = SEARCH_NONE;
+    fixed.a1_is_blocks = true;
+    fixed.step = 0.8;
+    method_options two = usual;
+    two.a1 = 2;
+    const struct {
+        const char *note, *method;
+        method_options options;
+    } cases[] = {
+        {"local-epochs=4", "bda", epochs},
+        {"line-search=exact", "bda", exact},
+        {"backtracking, beta=0.7", "bda", backtracking},
+        {"a2=0.5, local-epochs=3", "bda", damped},
+        {"another seed", "bda", seed},
+        {"a1=K, step=0.8", "bda", fixed},
+        {"a1=2", "cocoa+", two},
+    };
+    for (const loss *f = losses; f->name; f++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            setup s = {.loss = f, .instances = 60, .blocks = 6, .cost = 0.5, .form = (rows_form)(k % 4)};
+            s.note = cases[k].note;
+            s.method = method_find(cases[k].method);
+            s.options = cases[k].options;
+            run_case(all, single, s);
+        }
+}
+
+/* Fewer instances than blocks or ranks, blocks of unequal size, and costs far from 1. */
+static void run_edges(comm *all, comm *single)
+{
+    const struct {
+        uint64_t instances, blocks;
+        double cost;
+    } cases[] = {{3, 6, 1}, {5, 5, 1}, {61, 7, 1}, {60, 60, 1}, {60, 6, 1e-4}, {24, 3, 1e3}};
+    for (const loss *f = losses; f->name; f++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            setup s = {.loss = f,
+                       .method = method_find("bda"),
+                       .instances = cases[k].instances,
+                       .blocks = cases[k].blocks,
+                       .cost = cases[k].cost,
+                       .form = ROWS_DOUBLE};
+            s.note = "(edge)";
+            s.options = default_options();
+            run_case(all, single, s);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm world = MPI_COMM_WORLD;
+    bda_error err = {0};
+    comm *all = bda_comm_mpi(&world, &err), *single = bda_comm_single(&err);
+    if (!all || !single) {
+        fprintf(stderr, "%s\n", err.text);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return 1;
+    }
+    int file = rank == 0 ? mkstemp(text_path) : -1;
+    if (rank == 0 && (file < 0 || close(file) != 0))
+        abort();
+    MPI_Bcast(text_path, sizeof text_path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    run_table(all, single);
+    run_options(all, single);
+    run_edges(all, single);
+    if (rank == 0) {
+        unlink(text_path);
+        printf("%d passed, %d failed\n", passed, failed);
+    }
+    bda_comm_free(all);
+    bda_comm_free(single);
+    MPI_Finalize();
+    return failed > 0 || passed == 0;
+}

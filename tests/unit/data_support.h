@@ -1,0 +1,89 @@
+/* data_support.h - files in a directory of their own, and data as text, for the tests of src/data. */
+#ifndef DATA_SUPPORT_H
+#define DATA_SUPPORT_H
+
+#include "data/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char support_home[] = "/tmp/bda-test-data-XXXXXX";
+
+static inline int support_open(void **state)
+{
+    (void)state;
+    return mkdtemp(support_home) && chdir(support_home) == 0 ? 0 : -1;
+}
+
+static inline int support_close(void **state)
+{
+    (void)state;
+    return chdir("/") == 0 && rmdir(support_home) == 0 ? 0 : -1; /* tests leave no files */
+}
+
+static inline void support_write(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, count, file) != count || fclose(file) != 0)
+        abort();
+}
+
+static inline char *support_load(const char *path, size_t *count)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        abort();
+    *count = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*count + 1);
+    if (!bytes || fread(bytes, 1, *count, file) != *count)
+        abort();
+    fclose(file);
+    bytes[*count] = 0;
+    return bytes;
+}
+
+static inline uint32_t support_column(const rows *r, uint64_t k)
+{
+    return r->form == ROWS_FLOAT ? r->pair[k].column : r->column[k];
+}
+
+static inline double support_value(const rows *r, uint64_t i, uint64_t k)
+{
+    switch (r->form) {
+    case ROWS_ONES:
+        return 1;
+    case ROWS_CONSTANT:
+        return r->value[i];
+    case ROWS_FLOAT:
+        return (double)r->pair[k].value;
+    default:
+        return r->value[k];
+    }
+}
+
+/* The rows as "label column:value ...;" with columns from 0; to be freed. */
+static inline char *support_show(const data *d)
+{
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    for (uint64_t i = 0; i < d->rows.count; i++) {
+        fprintf(to, "%.17g", d->label[i]);
+        for (uint64_t k = d->rows.start[i]; k < d->rows.start[i + 1]; k++)
+            fprintf(to, " %u:%.17g", support_column(&d->rows, k), support_value(&d->rows, i, k));
+        fprintf(to, ";");
+    }
+    fclose(to);
+    return text;
+}
+
+static inline data *support_read(comm *c, const char *path, uint64_t blocks, int threads, bda_error *err)
+{
+    data_request request = {.path = path, .blocks = blocks, .threads = threads};
+    return data_read(c, &request, err);
+}
+
+#endif
