@@ -43,8 +43,9 @@ void options_parse(invocation *v, int argc, char **argv);
 void say(const invocation *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the error and returns the exit status that goes with it. */
 int fail(const invocation *v, const bda_error *err);
-/* Can a file be created at `path`? Asked before long work; says nothing about space. Collective. */
-bool can_write(const invocation *v, const char *path, bda_error *err);
+/* Can a file be created at `path`, and is it none of the files that are read? `place` is where it stands among the
+ * arguments, -1 for elsewhere. Asked before long work; says nothing about space. Collective. */
+bool can_write(const invocation *v, const char *path, int place, bda_error *err);
 /* The notes that go with data that was read, unless --quiet. */
 void note_data(const invocation *v, const bda_data *data, const char *path);
 bool is_set(const invocation *v, const char *flag);

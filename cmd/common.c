@@ -62,9 +62,33 @@ static bool could_write(const char *path, bda_error *err)
     return reason ? refuse(err, path, reason) : true;
 }
 
-bool can_write(const invocation *v, const char *path, bda_error *err)
+/* Is the file that of another argument than the one at `place`? */
+static bool is_other_argument(const invocation *v, const char *path, int place)
 {
-    return bda_comm_agree(v->comm, !v->first || could_write(path, err), err);
+    struct stat one, other;
+    if (stat(path, &one) != 0 || !S_ISREG(one.st_mode))
+        return false;
+    for (int i = 0; i < MOST_ARGUMENTS; i++) {
+        const char *argument = v->argument[i];
+        if (argument && i != place && stat(argument, &other) == 0 && one.st_dev == other.st_dev &&
+            one.st_ino == other.st_ino)
+            return true;
+    }
+    return false;
+}
+
+bool can_write(const invocation *v, const char *path, int place, bda_error *err)
+{
+    bool ok = true;
+    if (v->first && is_other_argument(v, path, place)) {
+        err->status = BDA_USAGE;
+        snprintf(err->text, sizeof err->text, "'%.400s' would be written over another file of the command line",
+                 path);
+        ok = false;
+    } else if (v->first) {
+        ok = could_write(path, err);
+    }
+    return bda_comm_agree(v->comm, ok, err);
 }
 
 bool is_set(const invocation *v, const char *flag)

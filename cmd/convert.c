@@ -3,9 +3,9 @@
 
 static int convert(invocation *v)
 {
-    bda_error err;
+    bda_error err = {0};
     const char *from = v->argument[0], *to = v->argument[1];
-    bda_data *data = can_write(v, to, &err) ? bda_data_read(v->comm, v->settings, from, &err) : NULL;
+    bda_data *data = can_write(v, to, 1, &err) ? bda_data_read(v->comm, v->settings, from, &err) : NULL;
     if (!data)
         return fail(v, &err);
     note_data(v, data, from);

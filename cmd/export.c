@@ -12,7 +12,8 @@ static bool export_model(const invocation *v, bda_error *err)
 static int run_export(invocation *v)
 {
     bda_error err = {0};
-    bool ok = bda_comm_agree(v->comm, !v->first || export_model(v, &err), &err);
+    bool ok =
+        can_write(v, v->argument[1], 1, &err) && bda_comm_agree(v->comm, !v->first || export_model(v, &err), &err);
     return ok ? EXIT_DONE : fail(v, &err);
 }
 

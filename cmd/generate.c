@@ -3,9 +3,10 @@
 
 static int generate(invocation *v)
 {
-    bda_error err;
+    bda_error err = {0};
     const char *path = v->argument[0];
-    if (!bda_check(v->settings, &err) || !can_write(v, path, &err) || !bda_generate(v->comm, v->settings, path, &err))
+    if (!bda_check(v->settings, &err) || !can_write(v, path, 0, &err) ||
+        !bda_generate(v->comm, v->settings, path, &err))
         return fail(v, &err);
     if (!is_set(v, "quiet"))
         say(v, "data like %s at scale %s written to %s", bda_get(v->settings, "like"), bda_get(v->settings, "scale"),

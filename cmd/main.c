@@ -52,7 +52,8 @@ static int run(bda_comm *comm, int argc, char **argv)
 {
     invocation v = {.comm = comm, .first = bda_comm_rank(comm) == 0};
     const char *word = argc > 1 ? argv[1] : NULL;
-    if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)) {
+    if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0 ||
+                 strcmp(word, "help") == 0)) {
         if (v.first)
             print_help(stdout);
         return EXIT_DONE;
@@ -79,7 +80,7 @@ static int run(bda_comm *comm, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    bda_error err;
+    bda_error err = {0};
     launched = bda_comm_launch(&err);
     if (!launched) {
         fprintf(stderr, "bda: %s\n", err.text);

@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 
+#define SHORT_HELP 'h'
 #define LONG_ONLY 1000 /* keys of options without a letter: this and their place in the table */
 
 static int key_of(const bda_option *table, const bda_option *o)
@@ -29,7 +30,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 {
     invocation *v = state->input;
     const command *c = v->command;
-    bda_error err;
+    bda_error err = {0};
     if (key == ARGP_KEY_ARG) {
         if ((int)state->arg_num >= c->most)
             argp_error(state, "there is one word too many: '%s'", word);
@@ -42,6 +43,10 @@ static error_t parse(int key, char *word, struct argp_state *state)
         bool listing = method && strcmp(method, "list") == 0;
         if ((int)state->arg_num < c->least && !listing)
             argp_error(state, "expected %s", c->arguments);
+        return 0;
+    }
+    if (key == SHORT_HELP) {
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     }
     const bda_option *o = option_of(bda_options(c->name), key);
@@ -77,7 +82,7 @@ static struct argp_option *list_options(const bda_option *table)
     size_t count = 0;
     while (table[count].name)
         count++;
-    struct argp_option *list = calloc(count + 1, sizeof *list);
+    struct argp_option *list = calloc(count + 2, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         const bda_option *o = &table[i];
         list[i] = (struct argp_option){.name = o->name,
@@ -86,6 +91,8 @@ static struct argp_option *list_options(const bda_option *table)
                                        .doc = describe(o),
                                        .group = (int)i + 1}; /* in the order of the table */
     }
+    if (list)
+        list[count] = (struct argp_option){.key = SHORT_HELP, .flags = OPTION_HIDDEN};
     return list;
 }
 
@@ -112,7 +119,7 @@ void options_parse(invocation *v, int argc, char **argv)
     snprintf(name, sizeof name, "bda %s", v->command->name);
     snprintf(documentation, sizeof documentation, "%s.\v%s", v->command->summary, v->command->more);
     documentation[0] = (char)toupper((unsigned char)documentation[0]);
-    bda_error err;
+    bda_error err = {0};
     v->settings = bda_settings_new(v->command->name, &err);
     if (!list || !v->settings)
         out_of_memory();

@@ -35,7 +35,7 @@ static void say_metrics(const invocation *v, const bda_model *model, const bda_m
 static bool label_data(const invocation *v, const bda_model *model, bda_error *err)
 {
     const char *output = v->argument[2] ? v->argument[2] : "-", *metrics = bda_get(v->settings, "metrics");
-    if (!can_write(v, output, err) || (metrics[0] && !can_write(v, metrics, err)))
+    if (!can_write(v, output, 2, err) || (metrics[0] && !can_write(v, metrics, -1, err)))
         return false;
     bda_data *data = bda_data_read(v->comm, v->settings, v->argument[1], err);
     if (!data)
@@ -51,7 +51,7 @@ static bool label_data(const invocation *v, const bda_model *model, bda_error *e
 
 static int predict(invocation *v)
 {
-    bda_error err;
+    bda_error err = {0};
     bda_model *model = bda_model_read(v->argument[0], &err);
     bool ok = bda_comm_agree(v->comm, model != NULL, &err) && label_data(v, model, &err);
     bda_model_free(model);

@@ -4,11 +4,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
 #define REMEMBERED 16 /* rounds that the guess is made from */
 #define PAUSE 0.1     /* seconds between two lines */
+#define WIDEST 160
 
 struct progress {
     double seconds[REMEMBERED], log_gap[REMEMBERED];
@@ -37,6 +40,14 @@ static double seconds_left(const progress *p, const bda_progress *now)
     return rate > 0 && isfinite(left) ? fmax(left, 0) : NAN;
 }
 
+/* Columns that a line may fill: one that wraps could not be rewritten. */
+static int terminal_width(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known && size.ws_col <= WIDEST ? size.ws_col - 1 : WIDEST;
+}
+
 static void describe_time(char *text, size_t size, double seconds)
 {
     if (seconds < 100)
@@ -56,7 +67,7 @@ void progress_round(void *self, const bda_progress *now)
     if (p->shown >= 0 && now->seconds - p->shown < PAUSE)
         return;
     p->shown = now->seconds;
-    char since[32], left[48] = "", line[200];
+    char since[32], left[48] = "", line[WIDEST + 1];
     double guess = seconds_left(p, now);
     describe_time(since, sizeof since, now->seconds);
     if (!isnan(guess)) {
@@ -64,12 +75,12 @@ void progress_round(void *self, const bda_progress *now)
         describe_time(time, sizeof time, guess);
         snprintf(left, sizeof left, ", about %s left", time);
     }
-    int width = snprintf(line, sizeof line, "round %llu  objective %.6g  gap %.2e to %.0e  step %.3g  %s%s",
-                         (unsigned long long)now->round, now->best_primal, now->relative_gap, now->target, now->step,
-                         since, left);
+    int width = snprintf(
+        line, (size_t)terminal_width() + 1, "round %llu  objective %.6g  gap %.1e (aim %g)  step %.2g  %s%s",
+        (unsigned long long)now->round, now->best_primal, now->relative_gap, now->target, now->step, since, left);
     fprintf(stderr, "\r%-*s", p->width, line);
     fflush(stderr);
-    p->width = width;
+    p->width = width < terminal_width() ? width : terminal_width();
 }
 
 void progress_clear(progress *p)

@@ -102,7 +102,7 @@ static int conclude(const invocation *v, const bda_outcome *o, const char *path)
 
 static int train_and_write(const invocation *v, const bda_data *data, const char *path)
 {
-    bda_error err;
+    bda_error err = {0};
     bda_outcome outcome;
     progress *line = shows_progress(v) ? progress_new() : NULL;
     bda_observer observer = {.round = line ? progress_round : NULL, .self = line, .interrupt = &interrupted};
@@ -132,7 +132,7 @@ static int train(invocation *v)
             fputs(bda_method_list(), stdout);
         return EXIT_DONE;
     }
-    bda_error err;
+    bda_error err = {0};
     if (!bda_check(v->settings, &err))
         return fail(v, &err);
     char *path = choose_model_name(v);
@@ -140,7 +140,9 @@ static int train(invocation *v)
         say(v, "out of memory");
         return EXIT_FAILED;
     }
-    bda_data *data = can_write(v, path, &err) ? bda_data_read(v->comm, v->settings, v->argument[0], &err) : NULL;
+    const char *log = bda_get(v->settings, "log");
+    bool writable = can_write(v, path, 1, &err) && (!log[0] || can_write(v, log, -1, &err));
+    bda_data *data = writable ? bda_data_read(v->comm, v->settings, v->argument[0], &err) : NULL;
     int status;
     if (data) {
         note_data(v, data, v->argument[0]);
@@ -166,7 +168,8 @@ const command train_command = {
         "Under mpirun or srun the work is shared among all ranks.\n\n"
         "SIGINT (Ctrl-C) and SIGTERM end the training after the round under way; the best model is written and "
         "the exit status is 130 or 143. SIGUSR1 does the same with exit status 3, and 0 where the gap is reached. "
-        "A second SIGINT or SIGTERM ends the program at once.",
+        "A second SIGINT or SIGTERM ends the program at once. mpirun leaves its ranks a second after Ctrl-C; SIGUSR1 "
+        "sent to mpirun leaves them all the time they need.",
     .least = 1,
     .most = 2,
     .run = train,

@@ -77,12 +77,12 @@ typedef enum bda_option_type {
 /* One option of one command. The tables are the one place where options are declared: the command line, --help, the
  * run log and other languages read them. */
 typedef struct bda_option {
-    const char *name;     /* "local-epochs"; NULL ends a table */
-    char letter;          /* short form, 0 for none */
+    const char *name; /* "local-epochs"; NULL ends a table */
+    char letter;      /* short form, 0 for none */
     bda_option_type type;
-    const char *argument; /* "N": how --help names the value */
-    const char *preset;   /* the default as text, "" where unset means something of its own */
-    double least, most;   /* of BDA_INTEGER and BDA_REAL */
+    const char *argument;         /* "N": how --help names the value */
+    const char *preset;           /* the default as text, "" where unset means something of its own */
+    double least, most;           /* of BDA_INTEGER and BDA_REAL */
     bool above_least, below_most; /* the bound itself is excluded */
     bool repeats;                 /* may be given more than once; values are joined by newlines */
     const char *const *choices;   /* NULL-terminated, of BDA_CHOICE */
@@ -129,7 +129,7 @@ BDA_API bda_data *bda_data_read(bda_comm *comm, const bda_settings *settings, co
 /* Copies rows from memory: row i has cells start[i] to start[i+1]-1, columns from 0, increasing within a row.
  * `value` may be NULL (all ones). Each rank passes its own rows. Collective. */
 BDA_API bda_data *bda_data_rows(bda_comm *comm, const bda_settings *settings, uint64_t rows, const uint64_t *start,
-                        const uint32_t *column, const double *value, const double *label, bda_error *err);
+                                const uint32_t *column, const double *value, const double *label, bda_error *err);
 BDA_API void bda_data_summarise(const bda_data *data, bda_data_summary *summary);
 /* The distinct labels in increasing order and how many instances have each, up to `capacity` of them (and 1000 at
  * most). Returns how many. Collective. */
@@ -137,7 +137,7 @@ BDA_API uint64_t bda_data_labels(bda_comm *comm, const bda_data *data, uint64_t 
                                  uint64_t *count);
 /* Writes the binary format, or LIBSVM text where the settings or the name say so. Collective. */
 BDA_API bool bda_data_write(bda_comm *comm, const bda_data *data, const bda_settings *settings, const char *path,
-                    bda_error *err);
+                            bda_error *err);
 BDA_API void bda_data_free(bda_data *data);
 
 /* Writes synthetic data as the "generate" settings say. Collective. */
@@ -151,17 +151,17 @@ typedef enum bda_reason {
     BDA_REACHED_GAP,
     BDA_MAX_ROUNDS,
     BDA_MAX_TIME,
-    BDA_STALLED,    /* the objective no longer changes in double precision */
+    BDA_STALLED, /* the objective no longer changes in double precision */
     BDA_INTERRUPTED
 } bda_reason;
 
 /* The same on every rank. */
 typedef struct bda_progress {
     uint64_t round;
-    double seconds;                    /* since training began */
-    double primal, best_primal, dual;  /* dual: f(alpha) of the paper, at the optimum minus the primal */
+    double seconds;                   /* since training began */
+    double primal, best_primal, dual; /* dual: f(alpha) of the paper, at the optimum minus the primal */
     bool has_dual;
-    double relative_gap, target;       /* target: the gap asked for */
+    double relative_gap, target; /* target: the gap asked for */
     double step;
 } bda_progress;
 
@@ -173,16 +173,16 @@ typedef struct bda_observer {
 
 typedef struct bda_outcome {
     bda_reason reason;
-    bda_progress last;      /* of the best model */
-    uint64_t peak_bytes;    /* resident memory of the rank that used most */
-    int interrupt;          /* BDA_INTERRUPTED: the largest *interrupt of all ranks */
-    bda_error log;          /* not BDA_OK: why the run log is incomplete; the model is good all the same */
+    bda_progress last;   /* of the best model */
+    uint64_t peak_bytes; /* resident memory of the rank that used most */
+    int interrupt;       /* BDA_INTERRUPTED: the largest *interrupt of all ranks */
+    bda_error log;       /* not BDA_OK: why the run log is incomplete; the model is good all the same */
 } bda_outcome;
 
 /* Trains, writes the run log if the settings name one, and returns the best model found; `outcome` says whether the
  * gap was reached. `observer` may be NULL. Collective; the model is the same on all ranks. */
-BDA_API bda_model *bda_train(bda_comm *comm, const bda_data *data, const bda_settings *settings, const bda_observer *observer,
-                     bda_outcome *outcome, bda_error *err);
+BDA_API bda_model *bda_train(bda_comm *comm, const bda_data *data, const bda_settings *settings,
+                             const bda_observer *observer, bda_outcome *outcome, bda_error *err);
 
 /* Bytes that one rank of `size` with the settings' threads and blocks would need to train on such data. */
 BDA_API uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *settings, int size);
@@ -194,10 +194,10 @@ typedef struct bda_model_summary {
     double cost, epsilon, bias; /* bias < 0: none */
     uint64_t features;          /* without the constant feature */
     uint64_t nonzero_weights;
-    double labels[2];           /* classify: the larger first */
+    double labels[2];            /* classify: the larger first */
     double primal, relative_gap; /* at the end of training */
     uint64_t instances;
-    const double *weights;      /* [features], then the weight of the constant feature where bias >= 0 */
+    const double *weights; /* [features], then the weight of the constant feature where bias >= 0 */
 } bda_model_summary;
 
 BDA_API bda_model *bda_model_read(const char *path, bda_error *err);
@@ -215,7 +215,7 @@ BDA_API bool bda_is_model(const char *path);
 /* Those that do not apply are NAN. */
 typedef struct bda_metrics {
     uint64_t instances;
-    uint64_t unknown_labels; /* instances whose label the model does not know: wrong predictions all */
+    uint64_t unknown_labels;            /* instances whose label the model does not know: wrong predictions all */
     double accuracy, auc, f1, log_loss; /* classify */
     double mse, mae, r2;                /* regress */
 } bda_metrics;
@@ -223,7 +223,7 @@ typedef struct bda_metrics {
 /* Labels the data and writes a line each to `output` ("-": standard output; NULL: nowhere) in the order of the data;
  * settings of "predict". `metrics` may be NULL; it is the same on all ranks. Collective; rank 0 writes. */
 BDA_API bool bda_predict(bda_comm *comm, const bda_model *model, const bda_data *data, const bda_settings *settings,
-                 const char *output, bda_metrics *metrics, bda_error *err);
+                         const char *output, bda_metrics *metrics, bda_error *err);
 
 #ifdef __cplusplus
 }

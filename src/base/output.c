@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 #define BUFFER ((size_t)1 << 18)
-#define STEM 200 /* bytes of the file's own name in the temporary one, so that it stays within a directory's limit   \
-                  */
+#define STEM 200 /* bytes of the file's own name in the temporary one: a directory limits the length of names */
 
 struct output {
     int fd;

@@ -4,7 +4,6 @@
 #include "base/vector.h"
 
 #include <math.h>
-#include <stddef.h>
 
 #define CHUNK 4096
 #define PAIRS 4

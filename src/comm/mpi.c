@@ -119,6 +119,11 @@ bda_comm *bda_comm_launch(bda_error *err)
     if (!started_by_launcher())
         return bda_comm_single(err);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &support);
+    if (support < MPI_THREAD_FUNNELED) {
+        MPI_Finalize();
+        err_set(err, BDA_FAILED, "this MPI library does not allow threads (MPI_THREAD_FUNNELED) beside it");
+        return NULL;
+    }
     bda_comm *c = duplicate(MPI_COMM_WORLD, true, err);
     if (!c)
         MPI_Finalize();

@@ -5,7 +5,7 @@
  *     unit = 2^(e - 62),   2^(e-1) <= blocks * largest <= 2^e,
  *
  * the multiples are added as 64-bit integers, within ranks and between them, and the total is turned into a double
- * once. |total| <= 2^62 + blocks/2 units, which cannot overflow. A number with |x| >= 2^-9 2^e is on the grid
+ * once. |total| <= 2^62 + blocks/2 units, which cannot overflow. A number with |x| >= 2^-10 2^e is on the grid
  * already; for the others the error is at most half a unit, far below the last bit of the larger ones. The message
  * has the size of a vector of doubles. It is cut into pieces that stay in the cache between rounding, sending and
  * turning back. */

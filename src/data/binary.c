@@ -8,6 +8,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -112,91 +113,75 @@ static bool check_bytes(const file *f, uint64_t from, uint64_t to, inspector ins
     return true;
 }
 
-/* Maps pages in one go instead of one fault each, where the kernel knows how. */
-static bool populate(const file *f, uint64_t from, uint64_t to, bda_error *err)
+static const void *at(const file *f, uint64_t offset)
 {
-#ifdef MADV_POPULATE_READ
-    uint64_t page = from & ~(uint64_t)4095;
-    if (to > from && madvise((char *)f->map + page, to - page, MADV_POPULATE_READ) != 0 &&
-        (errno == EFAULT || errno == EIO))
-        return err_set(err, BDA_FAILED, "%s: cannot be read", f->path);
-#endif
-    (void)f, (void)from, (void)to, (void)err;
-    return true;
+    return f->map + offset;
 }
 
-/* Rows that follow one another, copied so that this rank's begin with 0. */
+/* Rows that follow one another. They are copied where this rank's would not begin with 0. */
 static bool take_starts(const file *f, builder *b, uint64_t *first_cell, bda_error *err)
 {
     uint64_t from = f->layout.start + f->first * sizeof(uint64_t), count = f->end - f->first;
     uint64_t to = from + (count + 1) * sizeof(uint64_t);
-    if (!populate(f, from, to, err) || !check_bytes(f, from, to, NULL, NULL, err))
+    if (!check_bytes(f, from, to, NULL, NULL, err))
         return false;
-    memcpy(b->start, f->map + from, to - from);
-    *first_cell = b->start[0];
-    bool sound = f->first > 0 || *first_cell == 0;
+    const uint64_t *start = at(f, from);
+    const uint64_t first = start[0], last = start[count];
+    bool sound = f->first > 0 || first == 0;
     for (uint64_t i = 0; i < count; i++)
-        sound &= b->start[i] <= b->start[i + 1];
-    uint64_t last = b->start[count];
+        sound &= start[i] <= start[i + 1];
     if (!sound || last > f->header.nonzeros || (f->end == f->header.instances && last != f->header.nonzeros))
         return damaged(f, "its rows make no sense", err);
-    for (uint64_t i = 0; i <= count; i++)
-        b->start[i] -= *first_cell;
+    if (first == 0) {
+        b->start = (uint64_t *)start;
+    } else {
+        b->start = mem_resize(NULL, 0, (count + 1) * sizeof *start, "rows", err);
+        if (!b->start)
+            return false;
+        b->start_bytes = (count + 1) * sizeof *start;
+        for (uint64_t i = 0; i <= count; i++)
+            b->start[i] = start[i] - first;
+    }
+    *first_cell = first;
     b->count = count;
-    b->cells = b->start[count];
+    b->cells = last - first;
     return true;
-}
-
-static bool all_finite(const double *x, uint64_t count)
-{
-    uint64_t bad = 0;
-    for (uint64_t i = 0; i < count; i++)
-        bad += !(fabs(x[i]) <= 1.7976931348623157e308);
-    return bad == 0;
 }
 
 static bool inspect_reals(void *self, uint64_t offset, uint64_t bytes)
 {
-    const file *f = self;
-    return all_finite((const double *)(const void *)(f->map + offset), bytes / sizeof(double));
+    const double *x = at(self, offset);
+    uint64_t bad = 0;
+    for (uint64_t i = 0; i < bytes / sizeof *x; i++)
+        bad += !(fabs(x[i]) <= DBL_MAX);
+    return bad == 0;
 }
 
 static bool take_labels(file *f, builder *b, bda_error *err)
 {
     uint64_t from = f->layout.label + f->first * sizeof(double), to = from + b->count * sizeof(double);
-    if (!populate(f, from, to, err) || !check_bytes(f, from, to, inspect_reals, f, err))
+    if (!check_bytes(f, from, to, inspect_reals, f, err))
         return false;
-    if (b->count > 0)
-        memcpy(b->label, f->map + from, to - from);
-    for (uint64_t i = 0; i < b->count; i++)
-        b->label[i] += 0.0;
+    b->label = (double *)at(f, from);
     return true;
 }
 
-/* Columns are in order if every descent from one cell to the next is from one row to the next: both are counted by
- * loops that never branch. */
+/* Columns increase within rows if every descent from one cell to the next is from one row to the next: both are
+ * counted, by loops that never branch. Then the last column of a row is its largest. */
 typedef struct cell_check {
     const file *file;
-    const builder *rows;
     const char *cells; /* the first of this rank's */
     uint64_t descents;
-    uint32_t largest;
-    uint64_t bad_values;
 } cell_check;
 
 static bool inspect_columns(void *self, uint64_t offset, uint64_t bytes)
 {
     cell_check *s = self;
-    const uint32_t *column = (const uint32_t *)(const void *)(s->file->map + offset);
+    const uint32_t *column = at(s->file, offset);
     uint64_t count = bytes / sizeof *column;
-    uint32_t largest = s->largest, descents = 0; /* a block has fewer than 2^32 */
-    if ((const char *)column > s->cells)
-        descents += column[-1] >= column[0];
-    for (uint64_t k = 0; k < count; k++)
-        largest = column[k] > largest ? column[k] : largest;
+    uint32_t descents = (const char *)column > s->cells && column[-1] >= column[0]; /* a block has fewer than 2^32 */
     for (uint64_t k = 1; k < count; k++)
         descents += column[k - 1] >= column[k];
-    s->largest = largest;
     s->descents += descents;
     return true;
 }
@@ -204,18 +189,13 @@ static bool inspect_columns(void *self, uint64_t offset, uint64_t bytes)
 static bool inspect_pairs(void *self, uint64_t offset, uint64_t bytes)
 {
     cell_check *s = self;
-    const rows_pair *pair = (const rows_pair *)(const void *)(s->file->map + offset);
+    const rows_pair *pair = at(s->file, offset);
     uint64_t count = bytes / sizeof *pair;
-    uint32_t largest = s->largest, descents = 0, bad = 0;
-    if ((const char *)pair > s->cells)
-        descents += pair[-1].column >= pair[0].column;
-    for (uint64_t k = 0; k < count; k++) {
-        largest = pair[k].column > largest ? pair[k].column : largest;
-        bad += !(fabsf(pair[k].value) <= 3.40282346638528859812e38f);
-    }
+    uint32_t descents = (const char *)pair > s->cells && pair[-1].column >= pair[0].column, bad = 0;
     for (uint64_t k = 1; k < count; k++)
         descents += pair[k - 1].column >= pair[k].column;
-    s->largest = largest;
+    for (uint64_t k = 0; k < count; k++)
+        bad += !(fabsf(pair[k].value) <= FLT_MAX);
     s->descents += descents;
     return bad == 0;
 }
@@ -225,23 +205,34 @@ static uint32_t column_at(const builder *b, uint64_t k)
     return b->form == ROWS_FLOAT ? b->pair[k].column : b->column[k];
 }
 
+/* Given all descents: is each at the end of a row, and is every row's last column below n? */
+static bool rows_increase(const builder *b, uint64_t descents, uint64_t features)
+{
+    uint64_t between = 0, beyond = 0;
+    for (uint64_t i = 0; i < b->count; i++) {
+        uint64_t end = b->start[i + 1];
+        if (end == b->start[i])
+            continue;
+        uint32_t last = column_at(b, end - 1);
+        beyond += last >= features;
+        between += end < b->cells && last >= column_at(b, end);
+    }
+    return descents == between && beyond == 0;
+}
+
 static bool take_cells(file *f, builder *b, uint64_t first_cell, bda_error *err)
 {
     uint64_t size = b->form == ROWS_FLOAT ? sizeof *b->pair : sizeof *b->column;
     uint64_t from = f->layout.cell + first_cell * size, to = from + b->cells * size;
-    cell_check s = {.file = f, .rows = b, .cells = f->map + from};
+    cell_check s = {.file = f, .cells = f->map + from};
     inspector inspect = b->form == ROWS_FLOAT ? inspect_pairs : inspect_columns;
-    if (!populate(f, from, to, err) || !check_bytes(f, from, to, inspect, &s, err))
+    if (!check_bytes(f, from, to, inspect, &s, err))
         return false;
-    builder_borrow(b, f->map + from, to - from, NULL, 0);
-    uint64_t between = 0;
-    for (uint64_t i = 1; i < b->count; i++) {
-        uint64_t k = b->start[i];
-        if (k > b->start[i - 1] && k < b->cells)
-            between += column_at(b, k - 1) >= column_at(b, k);
-    }
-    bool sound = s.descents == between && (b->cells == 0 || s.largest < f->header.features);
-    return sound || damaged(f, "its columns make no sense", err);
+    if (b->form == ROWS_FLOAT)
+        b->pair = (rows_pair *)at(f, from);
+    else
+        b->column = (uint32_t *)at(f, from);
+    return rows_increase(b, s.descents, f->header.features) || damaged(f, "its columns make no sense", err);
 }
 
 static bool take_values(file *f, builder *b, uint64_t first_cell, bda_error *err)
@@ -251,9 +242,9 @@ static bool take_values(file *f, builder *b, uint64_t first_cell, bda_error *err
         return true;
     uint64_t from = f->layout.value + (per_row ? f->first : first_cell) * sizeof(double);
     uint64_t to = from + (per_row ? b->count : b->cells) * sizeof(double);
-    if (!populate(f, from, to, err) || !check_bytes(f, from, to, inspect_reals, f, err))
+    if (!check_bytes(f, from, to, inspect_reals, f, err))
         return false;
-    builder_borrow(b, NULL, 0, f->map + from, to - from);
+    b->value = (double *)at(f, from);
     return true;
 }
 
@@ -267,6 +258,15 @@ static builder_facts facts_of(const builder *b)
     return facts;
 }
 
+/* Of the file, by this rank's rows. */
+static uint64_t used_bytes(const builder *b)
+{
+    uint64_t cell = b->form == ROWS_FLOAT ? sizeof *b->pair : sizeof *b->column;
+    uint64_t values = b->form == ROWS_CONSTANT ? b->count : b->form == ROWS_DOUBLE ? b->cells : 0;
+    return (b->count + 1) * sizeof *b->start + b->count * sizeof *b->label + b->cells * cell +
+           values * sizeof *b->value;
+}
+
 bool binary_read(source *s, uint64_t blocks, int rank, int size, shard *to, bda_error *err)
 {
     if (!s->seekable)
@@ -278,18 +278,18 @@ bool binary_read(source *s, uint64_t blocks, int rank, int size, shard *to, bda_
     to->map_bytes = s->size;
     file f = {.path = s->path, .map = map};
     builder *b = &to->rows;
-    uint64_t first_cell;
+    uint64_t first_cell = 0;
     if (!check_header(&f, s, err))
         return false;
     shard_range(f.header.instances, blocks, rank, size, &f.first, &f.end);
-    if (!builder_reserve(b, f.end - f.first, 0, err) || !take_starts(&f, b, &first_cell, err) ||
-        !take_labels(&f, b, err))
+    if (!take_starts(&f, b, &first_cell, err) || !take_labels(&f, b, err))
         return false;
     b->form = (rows_form)f.header.form;
     if (!take_cells(&f, b, first_cell, err) || !take_values(&f, b, first_cell, err))
         return false;
     b->facts = facts_of(b);
     to->features = f.header.features;
-    to->bytes_read = BINARY_HEADER + builder_bytes(b);
+    to->map_used = used_bytes(b);
+    to->bytes_read = BINARY_HEADER + to->map_used;
     return true;
 }

@@ -14,34 +14,25 @@ rows_form builder_form(builder_facts facts)
     return facts.inexact ? ROWS_DOUBLE : ROWS_FLOAT;
 }
 
+static void release(void *array, uint64_t bytes)
+{
+    if (bytes > 0)
+        mem_free(array, bytes);
+}
+
 static void free_values(builder *b)
 {
-    if (b->borrowed)
-        return;
-    mem_free(b->column, b->column_bytes);
-    mem_free(b->pair, b->pair_bytes);
-    mem_free(b->value, b->value_bytes);
+    release(b->column, b->column_bytes);
+    release(b->pair, b->pair_bytes);
+    release(b->value, b->value_bytes);
 }
 
 void builder_free(builder *b)
 {
-    mem_free(b->start, b->start_bytes);
-    mem_free(b->label, b->label_bytes);
+    release(b->start, b->start_bytes);
+    release(b->label, b->label_bytes);
     free_values(b);
     *b = (builder){0};
-}
-
-void builder_borrow(builder *b, const void *cells, uint64_t cell_bytes, const void *values, uint64_t value_bytes)
-{
-    if (!b->borrowed)
-        free_values(b);
-    b->borrowed = true;
-    if (cells && b->form == ROWS_FLOAT)
-        b->pair = (rows_pair *)cells, b->pair_bytes = cell_bytes;
-    else if (cells)
-        b->column = (uint32_t *)cells, b->column_bytes = cell_bytes;
-    if (values)
-        b->value = (double *)values, b->value_bytes = value_bytes;
 }
 
 uint64_t builder_bytes(const builder *b)
@@ -101,12 +92,17 @@ bool builder_reserve(builder *b, uint64_t more_rows, uint64_t cells, bda_error *
            reserve_values(b, b->form, more_rows, cells, err);
 }
 
+static uint64_t left(uint64_t bytes, uint64_t size, uint64_t used)
+{
+    return bytes / size > used ? bytes / size - used : 0;
+}
+
 /* Room of the old form goes over to the new one, so that what was reserved stays reserved. */
 static void rooms(const builder *b, uint64_t *more_rows, uint64_t *cells)
 {
-    *more_rows = b->label_bytes / sizeof *b->label - b->count;
-    *cells =
-        (b->form == ROWS_FLOAT ? b->pair_bytes / sizeof *b->pair : b->column_bytes / sizeof *b->column) - b->cells;
+    *more_rows = left(b->label_bytes, sizeof *b->label, b->count);
+    *cells = b->form == ROWS_FLOAT ? left(b->pair_bytes, sizeof *b->pair, b->cells)
+                                   : left(b->column_bytes, sizeof *b->column, b->cells);
 }
 
 static double value_of(const builder *b, uint64_t row, uint64_t cell)
@@ -121,14 +117,14 @@ bool builder_upgrade(builder *b, rows_form form, bda_error *err)
     uint64_t more_rows, cells;
     rooms(b, &more_rows, &cells);
     builder to = {.count = b->count, .cells = b->cells};
-    bool stays = b->form != ROWS_FLOAT && form != ROWS_FLOAT && !b->borrowed;
+    bool stays = b->form != ROWS_FLOAT && form != ROWS_FLOAT && b->column_bytes > 0;
     if (stays) { /* the columns */
         to.column = b->column;
         to.column_bytes = b->column_bytes;
     }
     if (!reserve_values(&to, form, more_rows, cells, err)) {
         if (!stays)
-            mem_free(to.column, to.column_bytes);
+            release(to.column, to.column_bytes);
         return false;
     }
     for (uint64_t i = 0; i < b->count; i++) {
@@ -145,9 +141,8 @@ bool builder_upgrade(builder *b, rows_form form, bda_error *err)
         }
     }
     if (stays)
-        b->column = NULL;
+        b->column_bytes = 0;
     free_values(b);
-    b->borrowed = false;
     b->column = to.column, b->column_bytes = to.column_bytes;
     b->pair = to.pair, b->pair_bytes = to.pair_bytes;
     b->value = to.value, b->value_bytes = to.value_bytes;
@@ -275,10 +270,10 @@ static bool fit(void *array, uint64_t *bytes, uint64_t need, bda_error *err)
 bool builder_fit(builder *b, bda_error *err)
 {
     uint64_t values = b->form == ROWS_CONSTANT ? b->count : b->cells;
-    if (!reserve_starts(b, 0, err) || !fit(&b->start, &b->start_bytes, (b->count + 1) * sizeof *b->start, err) ||
-        !fit(&b->label, &b->label_bytes, b->count * sizeof *b->label, err))
-        return false;
-    return b->borrowed || (fit(&b->column, &b->column_bytes, b->cells * sizeof *b->column, err) &&
-                           fit(&b->pair, &b->pair_bytes, b->cells * sizeof *b->pair, err) &&
-                           fit(&b->value, &b->value_bytes, values * sizeof *b->value, err));
+    return (b->start || reserve_starts(b, 0, err)) &&
+           fit(&b->start, &b->start_bytes, (b->count + 1) * sizeof *b->start, err) &&
+           fit(&b->label, &b->label_bytes, b->count * sizeof *b->label, err) &&
+           fit(&b->column, &b->column_bytes, b->cells * sizeof *b->column, err) &&
+           fit(&b->pair, &b->pair_bytes, b->cells * sizeof *b->pair, err) &&
+           fit(&b->value, &b->value_bytes, values * sizeof *b->value, err);
 }

@@ -25,8 +25,8 @@ typedef struct builder {
     uint32_t *column; /* [cells] ones, constant, double */
     rows_pair *pair;  /* [cells] float */
     double *value;    /* constant: [count], 0 for a row without cells; double: [cells] */
-    bool borrowed;    /* cells and values are somebody else's, and only read */
-    uint64_t start_bytes, label_bytes, column_bytes, pair_bytes, value_bytes; /* taken */
+    /* Taken. 0 where an array is somebody else's and only read: then rows are not added or cut. */
+    uint64_t start_bytes, label_bytes, column_bytes, pair_bytes, value_bytes;
 } builder;
 
 /* A zeroed builder is empty. builder_free leaves it so. */
@@ -38,10 +38,6 @@ bool builder_reserve(builder *b, uint64_t more_rows, uint64_t cells, bda_error *
 /* Columns increase, values are finite and not 0; NULL: all are 1. Room is there. */
 bool builder_add(builder *b, double label, const uint32_t *column, const double *value, uint64_t cells,
                  bda_error *err);
-
-/* Cells (columns or pairs, as the form says) and values that the builder uses where they are. Either may be NULL.
- * Rows are not added or cut afterwards. */
-void builder_borrow(builder *b, const void *cells, uint64_t cell_bytes, const void *values, uint64_t value_bytes);
 
 /* Holds the rows in a larger form. */
 bool builder_upgrade(builder *b, rows_form form, bda_error *err);

@@ -12,7 +12,7 @@
 struct data_memory {
     builder rows;
     void *map; /* where the rows are those of a binary file */
-    uint64_t map_bytes;
+    uint64_t map_bytes, map_used;
     arena small;
 };
 
@@ -125,7 +125,7 @@ static void show_rows(data *d)
                      .pair = b->pair,
                      .value = b->value};
     d->label = b->label;
-    d->bytes_held = builder_bytes(b) + d->memory->small.bytes;
+    d->bytes_held = builder_bytes(b) + d->memory->map_used + d->memory->small.bytes;
 }
 
 data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, uint64_t blocks, double began,
@@ -150,6 +150,7 @@ data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, ui
     d->memory->rows = s->rows;
     d->memory->map = s->map;
     d->memory->map_bytes = s->map_bytes;
+    d->memory->map_used = s->map_used;
     *s = (shard){0};
     show_rows(d);
     labels_free(&labels);

@@ -198,8 +198,23 @@ done:
     return ok;
 }
 
-/* What rows as they should be do not need. Returns the cells that are left. */
-static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool zeros, bda_error *err)
+static uint64_t drop_zeros(libsvm *s, uint64_t cells)
+{
+    uint64_t zeros = 0, kept = 0;
+    for (uint64_t k = 0; k < cells; k++)
+        zeros += s->value[k] == 0;
+    if (zeros == 0)
+        return cells;
+    for (uint64_t k = 0; k < cells; k++) {
+        s->column[kept] = s->column[k];
+        s->value[kept] = s->value[k];
+        kept += s->value[k] != 0;
+    }
+    return kept;
+}
+
+/* Sorts if need be, notes the largest column, drops zeros. */
+static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool ones, bda_error *err)
 {
     if (unsorted) {
         if (*cells > UINT32_MAX)
@@ -210,15 +225,8 @@ static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool zeros, bda_
     }
     if (*cells > 0 && (uint64_t)s->column[*cells - 1] + 1 > s->features)
         s->features = (uint64_t)s->column[*cells - 1] + 1;
-    if (zeros) {
-        uint64_t kept = 0;
-        for (uint64_t k = 0; k < *cells; k++) {
-            s->column[kept] = s->column[k];
-            s->value[kept] = s->value[k];
-            kept += s->value[k] != 0;
-        }
-        *cells = kept;
-    }
+    if (!ones)
+        *cells = drop_zeros(s, *cells);
     return true;
 }
 
@@ -248,44 +256,45 @@ static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *er
     uint32_t *column = s->column;
     double *value = s->value, label;
     uint64_t cells = 0, next = 0; /* the least index that may follow */
-    bool unsorted = false, zeros = false, ones = true;
+    bool unsorted = false, ones = true;
     p = number_read(p, &label);
     if (!p || !ends_token(*p))
         return refuse_label(s, line, err), NULL;
-    while (*p != '\n') {
-        p += *p == ' ';
+    for (p += *p == ' ';; p++) {
         const char *cell = p;
         uint64_t digits = number_digits_of(p);
         unsigned run = number_run(digits);
         uint64_t index = number_join(digits, run);
         if (run == 0) {
             p = skip_blanks(p);
-            if (*p == '#')
-                p = rawmemchr(p, '\n');
-            else if (p == cell && *p != '\n')
+            if (*p == '\n' || *p == '#')
+                break;
+            if (p == cell)
                 return refuse_cell(s, cell, err), NULL;
+            p--;
             continue;
         }
         p = run < 8 ? p + run : long_index(p, &index);
         if (!p || *p != ':' || index < base)
             return refuse_cell(s, cell, err), NULL;
-        double x = 1;
         if (p[1] == '1' && (p[2] == ' ' || p[2] == '\n')) {
+            value[cells] = 1;
             p += 2;
         } else {
-            p = number_read(p + 1, &x);
+            p = number_read(p + 1, &value[cells]);
             if (!p || !ends_token(*p))
                 return refuse_cell(s, cell, err), NULL;
             ones = false;
-            zeros |= x == 0;
         }
         unsorted |= index < next;
         next = index + 1;
-        column[cells] = (uint32_t)(index - base);
-        value[cells++] = x;
+        column[cells++] = (uint32_t)(index - base);
+        if (*p == '\n' || *p == '#')
+            break;
     }
+    p = *p == '\n' ? p : rawmemchr(p, '\n');
     s->where = line;
-    if (!tidy_row(s, &cells, unsorted, zeros, err))
+    if (!tidy_row(s, &cells, unsorted, ones, err))
         return NULL;
     s->where = NULL;
     return builder_add(b, label + 0.0, column, ones ? NULL : value, cells, err) ? p + 1 : NULL;

@@ -89,7 +89,7 @@ static inline const char *number_read(const char *text, double *value)
     return p;
 }
 
-/* The shortest text that reads back as the same double; at most NUMBER_TEXT bytes, not terminated. Returns its end.
+/* Text of as few digits as read back as the same double; at most NUMBER_TEXT bytes, not terminated. Returns its end.
  */
 #define NUMBER_TEXT 32
 char *number_write(char *to, double value);

@@ -50,7 +50,8 @@ packer *packer_open(const char *path, bda_error *err)
         p->started =
             deflateInit2(&p->gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     else if (p->packing == SOURCE_ZSTD)
-        p->started = (p->zstd = ZSTD_createCStream()) != NULL;
+        p->started = (p->zstd = ZSTD_createCStream()) != NULL &&
+                     !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1));
     if (p->packing != SOURCE_PLAIN && !p->started)
         err_set(err, BDA_FAILED, "%s: cannot be packed: out of memory", path);
     else if ((p->out = out_open(path, err)))

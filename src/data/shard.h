@@ -10,9 +10,9 @@ typedef enum shard_format { SHARD_TEXT, SHARD_GZIP, SHARD_ZSTD, SHARD_BINARY, SH
 
 typedef struct shard {
     builder rows;
-    void *map; /* of a binary file, whose cells the rows use */
-    uint64_t map_bytes;
-    uint64_t features; /* largest column seen + 1 */
+    void *map;                    /* of a binary file, whose cells the rows use */
+    uint64_t map_bytes, map_used; /* used: by this rank's rows */
+    uint64_t features;            /* largest column seen + 1 */
     bool reordered;
     uint64_t bytes_read;
     shard_format format;

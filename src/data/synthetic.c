@@ -14,10 +14,11 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "data/number.h"
 
-#define STREAM 0x67656e6572617465u /* keeps these numbers apart from those of a training with the same seed */
-#define SHORTEST 0.3               /* of the mean length */
-#define LEVELS 64                  /* a typical value of form float is about this many units */
+#define STREAM 0x67656e657261u /* keeps these numbers apart from those of a training with the same seed */
+#define SHORTEST 0.3           /* of the mean length */
+#define LEVELS 64              /* a typical value of form float is about this many units */
 
 static double distribution(const synthetic *s, double x)
 {
@@ -121,7 +122,7 @@ static void sort_cells(synthetic_row *row, int key_bits)
 /* Turns the values of a row, held as the bits of floats, into ticks of unit length. */
 static void scale_values(const synthetic *s, synthetic_row *row, double squares)
 {
-    double scale = pow(10, s->decimals) / ((double)s->unit * sqrt(squares));
+    double scale = number_ten[s->decimals] / ((double)s->unit * sqrt(squares));
     for (uint64_t i = 0; i < row->count; i++) {
         uint32_t bits = (uint32_t)row->cell[i];
         float value;
@@ -177,7 +178,7 @@ static double draw_row(const synthetic *s, rng *r, synthetic_row *row)
 void synthetic_draw(const synthetic *s, uint64_t instance, synthetic_row *row)
 {
     rng r;
-    rng_open(&r, s->seed, STREAM & 0xffffffffffff, instance);
+    rng_open(&r, s->seed, STREAM, instance);
     bool flipped = rng_uniform(&r) < s->noise;
     bool positive = draw_row(s, &r, row) > s->threshold;
     row->label = positive != flipped ? 1 : -1;
@@ -197,7 +198,7 @@ uint32_t synthetic_row_ticks(const synthetic *s, uint64_t count)
 
 double synthetic_value(const synthetic *s, uint32_t ticks)
 {
-    return (double)(ticks * s->unit) / pow(10, s->decimals);
+    return (double)(ticks * s->unit) / number_ten[s->decimals];
 }
 
 bool synthetic_row_open(synthetic_row *row, const synthetic *s, arena *a, bda_error *err)
@@ -226,7 +227,7 @@ static bool set_threshold(synthetic *s, double positive, double per_row, bda_err
     if (ok) {
         for (uint64_t i = 0; i < sample; i++) {
             rng r;
-            rng_open(&r, s->seed, STREAM & 0xffffffffffff, i);
+            rng_open(&r, s->seed, STREAM, i);
             rng_uniform(&r);
             score[i] = draw_row(s, &r, &row);
         }

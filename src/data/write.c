@@ -1,5 +1,5 @@
-/* write.c - data to a file: rank 0 writes what all ranks send, in the order of the instances. Nobody holds more than its
- * own rows and a piece of text. The bytes do not depend on how many ranks there are. */
+/* write.c - data to a file: rank 0 writes what all ranks send, in the order of the instances. Nobody holds more than
+ * its own rows and a piece of text. The bytes do not depend on how many ranks there are. */
 #include "base/memory.h"
 #include "data/binary.h"
 #include "data/number.h"
@@ -53,8 +53,8 @@ static bool page_row(page *t, const data *d, uint64_t i, bool zero_based, bda_er
     return true;
 }
 
-/* Pieces are ranges of instances, so that every rank knows when its turn is. A rank that fails sends nothing more, and
- * goes on taking part. */
+/* Pieces are ranges of instances, so that every rank knows when its turn is. A rank that fails sends nothing more,
+ * and goes on taking part. */
 static bool write_text(comm *c, const data *d, packer *p, bool zero_based, bda_error *err)
 {
     uint64_t row_bytes = 16 * (d->nonzeros / d->instances + 1), piece = PIECE / row_bytes + 1;

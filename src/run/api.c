@@ -78,7 +78,8 @@ void bda_data_free(bda_data *d)
 
 bool bda_generate(bda_comm *c, const bda_settings *s, const char *path, bda_error *err)
 {
-    if (!bda_check(s, err))
+    err_clear(err);
+    if (!settings_are_of(s, "generate", err) || !bda_check(s, err))
         return false;
     const data_shape *shape = data_shapes;
     while (strcmp(shape->name, s->like) != 0)

@@ -67,11 +67,12 @@ static uint64_t machine_number(void)
 bool forecast_check(comm *c, const problem *p, bda_error *err)
 {
     int size = bda_comm_size(c), rank = bda_comm_rank(c);
-    uint64_t *machine = calloc((size_t)size * 2, sizeof *machine), *needed = machine + size;
+    uint64_t *machine = calloc((size_t)size * 2, sizeof *machine);
     if (!comm_agree(c, machine || err_memory(err, (uint64_t)size * 16, "a table of ranks"), err)) {
         free(machine);
         return false;
     }
+    uint64_t *needed = machine + size;
     uint64_t mine =
         dual_bytes(p->rows.count, p->loss->kind == LOSS_LOGISTIC) + vector_bytes(p->n, p->data->local_blocks);
     comm_gather_counts(c, machine_number(), machine);

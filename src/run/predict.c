@@ -137,6 +137,8 @@ static bool write_metrics(const bda_model *m, const bda_metrics *x, const char *
 
 static bool check_request(const bda_model *m, const bda_settings *s, bda_error *err)
 {
+    if (!settings_are_of(s, "predict", err))
+        return false;
     if (s->probability && m->loss->kind != LOSS_LOGISTIC)
         return err_set(err, BDA_USAGE, "--probability is for models of the logistic loss, and this one has %s",
                        m->loss->name);

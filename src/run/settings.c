@@ -1,5 +1,5 @@
 /* settings.c - the options of every command, declared once: the command line, --help, the run log and other languages
- * read these tables. Also what they mean together: which loss fits which task, which option needs which other. */
+ * read these tables. What the options of a training mean together is in training.c. */
 #include "run/settings.h"
 
 #include <math.h>
@@ -7,36 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <threads.h>
 
 #include "data/data.h"
-#include "methods/table.h"
 
 #define AT(field) .offset = offsetof(bda_settings, field)
+/* Options that several commands have. */
 #define ZERO_BASED                                                                                                   \
-    {                                                                                                                \
-        .name = "zero-based", .type = BDA_FLAG, .preset = "0",                                                       \
-        .help = "features of LIBSVM text count from 0, not 1", AT(zero_based)                                        \
-    }
-#define THREADS(what)                                                                                                \
-    {                                                                                                                \
-        .name = "threads", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 1, .most = 4096,            \
-        .help = what, AT(threads)                                                                                    \
-    }
-#define QUIET(what)                                                                                                  \
-    {                                                                                                                \
-        .name = "quiet", .letter = 'q', .type = BDA_FLAG, .preset = "0", .help = what, AT(quiet)                     \
-    }
-#define SEED(what)                                                                                                   \
-    {                                                                                                                \
-        .name = "seed", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 0, .most = INFINITY,           \
-        .help = what, AT(seed)                                                                                       \
-    }
-#define END                                                                                                          \
-    {                                                                                                                \
-        .name = NULL                                                                                                 \
-    }
+    .name = "zero-based", .type = BDA_FLAG, .preset = "0", .help = "features of LIBSVM text count from 0, not 1",    \
+    AT(zero_based)
+#define THREADS                                                                                                      \
+    .name = "threads", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 1, .most = 4096, AT(threads)
+#define QUIET .name = "quiet", .letter = 'q', .type = BDA_FLAG, .preset = "0", AT(quiet)
+#define SEED                                                                                                         \
+    .name = "seed", .type = BDA_INTEGER, .argument = "N", .preset = "1", .least = 0, .most = INFINITY, AT(seed)
 
 static const char *const tasks[] = {"classify", "regress", NULL};
 static const char *const searches[] = {"exact", "backtracking", "none", NULL};
@@ -175,7 +158,7 @@ static const bda_option train_options[] = {
      .most = 1,
      .above_least = true,
      .below_most = true,
-     .help = "backtracking: a step must decrease the dual by this part of what its slope promises",
+     .help = "a step must decrease the dual by this part of what its slope promises; asks for backtracking",
      AT(tau)},
     {.name = "beta",
      .type = BDA_REAL,
@@ -185,7 +168,7 @@ static const bda_option train_options[] = {
      .most = 1,
      .above_least = true,
      .below_most = true,
-     .help = "backtracking: the factor from one trial step to the next",
+     .help = "the factor from one trial step to the next; asks for backtracking",
      AT(beta)},
     {.name = "blocks",
      .type = BDA_INTEGER,
@@ -196,16 +179,16 @@ static const bda_option train_options[] = {
      .help = "blocks of the dual; the model depends on K, not on how many ranks and threads share them out; default: "
              "ranks x threads",
      AT(blocks)},
-    SEED("names the random order in which instances are visited"),
-    THREADS("threads of each rank"),
+    {SEED, .help = "names the random order in which instances are visited"},
+    {THREADS, .help = "threads of each rank"},
     {.name = "log",
      .type = BDA_TEXT,
      .argument = "FILE",
      .preset = "",
      .help = "write a run log, one JSON object a line",
      AT(log)},
-    ZERO_BASED,
-    QUIET("print nothing but errors and why training stopped early"),
+    {ZERO_BASED},
+    {QUIET, .help = "print nothing but errors and why training stopped early"},
     {.name = "progress",
      .type = BDA_CHOICE,
      .argument = "WHEN",
@@ -213,7 +196,7 @@ static const bda_option train_options[] = {
      .choices = progresses,
      .help = "show progress on stderr; auto: where that is a terminal",
      AT(progress)},
-    END,
+    {.name = NULL},
 };
 
 static const bda_option predict_options[] = {
@@ -229,10 +212,10 @@ static const bda_option predict_options[] = {
      .preset = "",
      .help = "write accuracy, auc, f1, log_loss or mse, mae, r2 as one JSON object",
      AT(metrics)},
-    THREADS("threads of each rank"),
-    ZERO_BASED,
-    QUIET("print no summary"),
-    END,
+    {THREADS, .help = "threads of each rank"},
+    {ZERO_BASED},
+    {QUIET, .help = "print no summary"},
+    {.name = NULL},
 };
 
 static const bda_option convert_options[] = {
@@ -245,10 +228,10 @@ static const bda_option convert_options[] = {
          "what to write; default: as the name of OUTPUT ends (.bda, .bin: binary; .txt, .svm, .libsvm, .gz, .zst: "
          "text), else what DATA is not",
      AT(format)},
-    THREADS("threads of each rank"),
-    ZERO_BASED,
-    QUIET("print no summary"),
-    END,
+    {THREADS, .help = "threads of each rank"},
+    {ZERO_BASED},
+    {QUIET, .help = "print no summary"},
+    {.name = NULL},
 };
 
 static const bda_option generate_options[] = {
@@ -267,7 +250,7 @@ static const bda_option generate_options[] = {
      .above_least = true,
      .help = "multiplies the numbers of instances and features",
      AT(scale)},
-    SEED("the same seed makes the same bytes"),
+    {SEED, .help = "the same seed makes the same bytes"},
     {.name = "format",
      .type = BDA_CHOICE,
      .argument = "FORMAT",
@@ -275,8 +258,8 @@ static const bda_option generate_options[] = {
      .choices = data_formats,
      .help = "what to write; default: binary where the name of OUTPUT ends in .bda or .bin, else text",
      AT(format)},
-    QUIET("print no summary"),
-    END,
+    {QUIET, .help = "print no summary"},
+    {.name = NULL},
 };
 
 static const bda_option export_options[] = {
@@ -287,13 +270,13 @@ static const bda_option export_options[] = {
      .choices = model_formats,
      .help = "whose model file to write",
      AT(format)},
-    END,
+    {.name = NULL},
 };
 
 static const bda_option info_options[] = {
-    THREADS("threads of each rank, for reading data and for the forecast"),
-    ZERO_BASED,
-    END,
+    {THREADS, .help = "threads of each rank, for reading data and for the forecast"},
+    {ZERO_BASED},
+    {.name = NULL},
 };
 
 static const struct {
@@ -394,6 +377,13 @@ bool settings_given(const bda_settings *s, const char *name)
     return o && s->given[o - s->options];
 }
 
+bool settings_are_of(const bda_settings *s, const char *command, bda_error *err)
+{
+    if (strcmp(s->command, command) == 0)
+        return true;
+    return err_set(err, BDA_USAGE, "settings of '%s' were given where those of '%s' are needed", s->command, command);
+}
+
 static bool ends_in(const char *path, const char *ending)
 {
     size_t a = strlen(path), b = strlen(ending);
@@ -411,157 +401,6 @@ bool settings_text(const bda_settings *s, const char *path, bool otherwise)
         if (ends_in(path, text[i]))
             return true;
     return otherwise;
-}
-
-/* ---- a training ---------------------------------------------------------------------------------------------- */
-
-/* "a, b or c" of the losses of a task. */
-static void list_losses(bool regression, char *text, size_t size)
-{
-    const loss *last = NULL;
-    for (const loss *l = losses; l->name; l++)
-        if (l->regression == regression)
-            last = l;
-    size_t used = 0;
-    text[0] = 0;
-    for (const loss *l = losses; l->name; l++) {
-        if (l->regression != regression)
-            continue;
-        int wrote = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : l == last ? " or " : ", ", l->name);
-        if (wrote < 0 || (size_t)wrote >= size - used)
-            return;
-        used += (size_t)wrote;
-    }
-}
-
-static bool check_loss(const bda_settings *s, training *t, bda_error *err)
-{
-    bool regression = strcmp(s->task, "regress") == 0;
-    const char *name = s->loss[0] ? s->loss : regression ? "squared-error" : "squared-hinge";
-    char fitting[200];
-    list_losses(regression, fitting, sizeof fitting);
-    t->loss = loss_find(name);
-    if (!t->loss)
-        return err_set(err, BDA_USAGE, "--loss must be %s with --task=%s, not '%s'", fitting, s->task, name);
-    if (t->loss->regression != regression)
-        return err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s, which takes %s", name, s->task, fitting);
-    return true;
-}
-
-static bool check_method(const bda_settings *s, training *t, bda_error *err)
-{
-    t->method = method_find(s->method);
-    if (!t->method) {
-        char names[300] = "auto";
-        for (const method *const *m = methods; *m; m++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, ", %s", (*m)->name);
-        }
-        return err_set(err, BDA_USAGE, "--method must be one of %s, not '%s'; --method=list says more", names,
-                       s->method);
-    }
-    if (t->method->smooth_loss && !t->loss->smooth)
-        return err_set(err, BDA_USAGE, "--method=%s needs a differentiable loss, which %s is not", s->method,
-                       t->loss->name);
-    return true;
-}
-
-/* A number from `least` on, read by the rules of all options from the text up to `end`. */
-static bool parse_real(const char *text, const char *end, double least, double *x)
-{
-    const bda_option real = {.name = "", .type = BDA_REAL, .least = least, .most = INFINITY};
-    char copy[100];
-    bda_error ignored = {0};
-    if (end - text >= (ptrdiff_t)sizeof copy)
-        return false;
-    memcpy(copy, text, (size_t)(end - text));
-    copy[end - text] = 0;
-    return option_set(&real, x, copy, &ignored);
-}
-
-static bool check_options(const bda_settings *s, training *t, bda_error *err)
-{
-    method_options *o = &t->options;
-    *o = (method_options){.a1 = NAN,
-                          .a2 = s->a2,
-                          .step = s->step,
-                          .tau = s->tau,
-                          .beta = s->beta,
-                          .local_epochs = s->local_epochs,
-                          .seed = (uint64_t)s->seed};
-    o->a1_is_blocks = strcasecmp(s->a1, "K") == 0;
-    if (s->a1[0] && !o->a1_is_blocks && !parse_real(s->a1, strchr(s->a1, 0), 0, &o->a1))
-        return err_set(err, BDA_USAGE, "--a1 must be a number of at least 0, or K, not '%s'", s->a1);
-    if (o->a1 == 0 && o->a2 == 0)
-        return err_set(err, BDA_USAGE, "--a1=0 and --a2=0 leave no local model; one of them must be above 0");
-    if (strcmp(s->line_search, "exact") == 0)
-        o->search = SEARCH_EXACT;
-    else if (strcmp(s->line_search, "backtracking") == 0)
-        o->search = SEARCH_BACKTRACKING;
-    else if (strcmp(s->line_search, "none") == 0)
-        o->search = SEARCH_NONE;
-    if (settings_given(s, "step") && o->search != SEARCH_NONE)
-        return err_set(err, BDA_USAGE, "--step=%s needs --line-search=none: a line search finds its own step",
-                       bda_get(s, "step"));
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? "beta" : "tau";
-        if (settings_given(s, name) && (o->search == SEARCH_EXACT || o->search == SEARCH_NONE))
-            return err_set(err, BDA_USAGE, "--%s=%s is for --line-search=backtracking, not for --line-search=%s",
-                           name, bda_get(s, name), s->line_search);
-    }
-    return true;
-}
-
-static bool add_class_weight(const char *text, const char *end, training *t, bda_error *err)
-{
-    int length = (int)(end - text);
-    if (length == 8 && strncmp(text, "balanced", 8) == 0) {
-        t->balanced = true;
-        return true;
-    }
-    const char *colon = memchr(text, ':', (size_t)length);
-    double label, weight;
-    if (!colon || !parse_real(text, colon, -INFINITY, &label) || !parse_real(colon + 1, end, 0, &weight) ||
-        weight == 0)
-        return err_set(err, BDA_USAGE,
-                       "--class-weight must be a label and a number above 0 with a colon between, or balanced, not "
-                       "'%.*s'",
-                       length, text);
-    for (int i = 0; i < t->weights; i++)
-        if (t->weight[i].label == label)
-            return err_set(err, BDA_USAGE, "--class-weight gives the label %.17g two weights", label);
-    if (t->weights == CLASS_WEIGHTS)
-        return err_set(err, BDA_USAGE, "--class-weight is given more than %d times", CLASS_WEIGHTS);
-    t->weight[t->weights].label = label;
-    t->weight[t->weights++].weight = weight;
-    return true;
-}
-
-static bool check_class_weights(const bda_settings *s, training *t, bda_error *err)
-{
-    if (!s->class_weight[0])
-        return true;
-    if (t->loss->regression)
-        return err_set(err, BDA_USAGE, "--class-weight is for --task=classify: regression has no classes");
-    for (const char *text = s->class_weight;;) {
-        const char *end = strchrnul(text, '\n');
-        if (!add_class_weight(text, end, t, err))
-            return false;
-        if (!*end)
-            break;
-        text = end + 1;
-    }
-    if (t->balanced && t->weights)
-        return err_set(err, BDA_USAGE, "--class-weight=balanced sets all weights and goes with no other");
-    return true;
-}
-
-bool settings_training(const bda_settings *s, training *t, bda_error *err)
-{
-    memset(t, 0, sizeof *t);
-    t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
-    return check_loss(s, t, err) && check_method(s, t, err) && check_options(s, t, err) &&
-           check_class_weights(s, t, err);
 }
 
 static bool check_generate(const bda_settings *s, bda_error *err)
@@ -587,26 +426,4 @@ bool bda_check(const bda_settings *s, bda_error *err)
     if (strcmp(s->command, "generate") == 0)
         return check_generate(s, err);
     return true;
-}
-
-static char method_list[8192];
-
-static void write_method_list(void)
-{
-    size_t used = (size_t)snprintf(method_list, sizeof method_list, "%-14sthe fastest we know for the problem: %s\n",
-                                   "auto", method_find("auto")->name);
-    for (const method *const *m = methods; *m; m++) {
-        int wrote = snprintf(method_list + used, sizeof method_list - used, "%-14s%s\n%-14sneeds: %s\n", (*m)->name,
-                             (*m)->summary, "", (*m)->needs);
-        if (wrote < 0 || (size_t)wrote >= sizeof method_list - used)
-            return;
-        used += (size_t)wrote;
-    }
-}
-
-const char *bda_method_list(void)
-{
-    static once_flag once = ONCE_FLAG_INIT;
-    call_once(&once, write_method_list);
-    return method_list;
 }

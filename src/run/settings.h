@@ -50,6 +50,9 @@ typedef struct training {
 /* Reads the settings of "train"; BDA_USAGE and a sentence where they do not fit together. */
 bool settings_training(const bda_settings *s, training *t, bda_error *err);
 
+/* Are these the settings of `command`? BDA_USAGE and a sentence if not. */
+bool settings_are_of(const bda_settings *s, const char *command, bda_error *err);
+
 /* Was the option set, rather than left at its default? */
 bool settings_given(const bda_settings *s, const char *name);
 

@@ -52,6 +52,20 @@ class Model(support.Case):
     def test_a_missing_directory_is_noticed_before_the_data_is_read(self):
         self.fails(1, "train", "nodata", "nodir/m", says=["nodir/m"])
 
+    def test_input_is_never_written_over(self):
+        self.train()
+        os.link(self.path("d"), self.path("also"))
+        before = self.read("d"), self.read("m")
+        for args in (["train", "d", "d"], ["train", "d", "also"], ["train", "--log=d", "d", "n"],
+                     ["train", "--log=m", "d", "m"], ["convert", "d", "./d"], ["predict", "m", "d", "d"],
+                     ["predict", "m", "d", "m"], ["predict", "--metrics=m", "m", "d", "x"], ["export", "m", "m"]):
+            self.fails(2, *args, says=["written over"])
+        self.assertEqual((self.read("d"), self.read("m")), before)
+
+    def test_memory_is_forecast(self):
+        self.write("wide", "1 1:1\n-1 4294967294:1\n")
+        self.fails(1, "train", "--blocks=100000", "wide", "n", says=["GB", "100000 blocks", "--blocks"])
+
     def test_a_failed_training_leaves_the_old_model(self):
         self.train()
         before = self.read("m")
@@ -74,8 +88,8 @@ class Model(support.Case):
     def test_info_of_data(self):
         self.write("d", "3 1:1 5:1\n3 2:1\n-1 1:1 2:1\n")
         text = self.works("info", "d").stdout
-        for word in ("LIBSVM text", "instances    3\n", "features     5\n", "nonzeros     5,", "ones", "-1 (1), 3 (2)",
-                     "MB with 1,", "MB with 16"):
+        for word in ("LIBSVM text", "instances    3\n", "features     5\n", "nonzeros     5,", "ones",
+                     "-1 (1), 3 (2)", "MB with 1,", "MB with 16"):
             self.assertIn(word, text)
         self.write("bad", "3 1:1 5:1\nx 2:1\n")
         self.fails(1, "info", "bad", says=["bad", "2"])

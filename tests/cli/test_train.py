@@ -162,6 +162,13 @@ class Options(support.Case):
         log, _ = self.train("m", "--line-search=backtracking", "--beta=0.25", "--blocks=9", "--max-rounds=20")
         self.assertTrue(all(math.log(x["step"], 0.25) % 1 == 0 for x in log[2:-1]))
 
+    def test_armijo_constants_ask_for_backtracking(self):
+        self.write("d", support.libsvm(support.problem()))
+        for args in (["--tau=0.2"], ["--beta=0.25"]):
+            _, implied = self.train("a", "--blocks=9", *args)
+            self.assertEqual(implied, self.train("b", "--blocks=9", "--line-search=backtracking", *args)[1])
+            self.assertNotEqual(implied, self.train("c", "--blocks=9")[1])
+
     def test_a1_of_blocks(self):
         self.write("d", support.libsvm(support.problem()))
         _, k = self.train("k", "--method=disdca", "--a1=K", "--blocks=5")
@@ -245,8 +252,8 @@ class Ranks(support.Case):
             seen = set()
             for ranks in (0, 1, 2, 3, 5):
                 for threads in (1, 2):
-                    self.works("train", "--loss=" + loss, "--blocks=6", f"--threads={threads}", "--max-rounds=30", "d",
-                               "m", ranks=ranks, status=(0, 3))
+                    self.works("train", "--loss=" + loss, "--blocks=6", f"--threads={threads}", "--max-rounds=30",
+                               "d", "m", ranks=ranks, status=(0, 3))
                     seen.add(self.read("m"))
             self.assertEqual(len(seen), 1, loss)
 

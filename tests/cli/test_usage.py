@@ -29,6 +29,10 @@ class Help(support.Case):
             listed = re.findall(r"^ +(?:-\w, +|-\?, +)?--([a-z0-9-]+)", r.stdout, re.M)
             self.assertEqual(sorted(listed), sorted(options + ["help", "usage", "version"]), command)
 
+    def test_short_help(self):
+        self.assertEqual(self.works("-h").stdout, self.works("--help").stdout)
+        self.assertEqual(self.works("train", "-h").stdout, self.works("train", "--help").stdout)
+
     def test_letters(self):
         text = self.works("train", "--help").stdout
         for letter, name in zip("tlcpbmq", "task loss cost epsilon bias method quiet".split()):
@@ -52,7 +56,8 @@ class Help(support.Case):
 
     def test_help_to_a_full_disk(self):
         with open("/dev/full", "w") as full:
-            r = support.subprocess.run([support.BDA, "--help"], stdout=full, stderr=support.subprocess.PIPE, text=True)
+            pipe = support.subprocess.PIPE
+            r = support.subprocess.run([support.BDA, "--help"], stdout=full, stderr=pipe, text=True)
         self.assertEqual(r.returncode, 1)
         self.assertIn("standard output", r.stderr)
 
@@ -85,8 +90,8 @@ class Refused(support.Case):
 
     def test_ranges(self):
         for option in ["cost=0", "cost=-1", "cost=nan", "cost=inf", "cost=abc", "cost=", "cost=1x", "epsilon=-1",
-                       "gap=-1", "gap=nan", "max-rounds=-1", "max-rounds=1.5", "max-time=-1", "local-epochs=0", "a2=-1",
-                       "tau=0", "tau=1", "beta=0", "beta=1", "blocks=0", "threads=0", "seed=-1", "bias=nan",
+                       "gap=-1", "gap=nan", "max-rounds=-1", "max-rounds=1.5", "max-time=-1", "local-epochs=0",
+                       "a2=-1", "tau=0", "tau=1", "beta=0", "beta=1", "blocks=0", "threads=0", "seed=-1", "bias=nan",
                        "a1=-1", "a1=x", "a1=nan", "class-weight=1", "class-weight=1:0", "class-weight=1:-2",
                        "class-weight=x:1", "class-weight=1:nan", "class-weight=unbalanced"]:
             name, value = option.split("=")

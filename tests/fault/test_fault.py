@@ -107,8 +107,8 @@ class Files(support.Case):
         # The first lines fit into the limit, the rest does not.
         code = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
                 "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); os.execv(sys.argv[1], sys.argv[1:])")
-        r = support.subprocess.run([sys.executable, "-c", code, support.BDA, "train", "--gap=1e-8", "--log=log", "d", "m"],
-                                   cwd=self.directory, capture_output=True, text=True, timeout=60)
+        words = [sys.executable, "-c", code, support.BDA, "train", "--gap=1e-8", "--log=log", "d", "m"]
+        r = support.subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=60)
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertIn("the run log is incomplete", r.stderr)
         self.works("predict", "--quiet", "m", "d", "out")

@@ -38,8 +38,6 @@ static void compare(bda_comm *c, bda_comm *single, const data_shape *shape, doub
     if (bda_comm_rank(c) == 0) {
         CHECK(data_generate(single, shape, scale, 11, "alone", text, &err));
         CHECK(same_files("together", "alone"));
-        CHECK(data_generate(single, shape, scale, 12, "alone", text, &err));
-        CHECK(!same_files("together", "alone"));
         CHECK(unlink("together") == 0 && unlink("alone") == 0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -66,8 +64,9 @@ int main(void)
         CHECK(mkdtemp(home) && chdir(home) == 0);
     for (const data_shape *shape = data_shapes; shape->name; shape++)
         for (int text = 0; text <= 1; text++) {
-            /* Some turns of all ranks, a last one that is short; and fewer rows than ranks. */
-            compare(c, single, shape, 3e6 / ((double)shape->instances * shape->nonzeros_per_row), text);
+            /* Some turns of all ranks, the last one short; and fewer rows than ranks. */
+            if (shape->nonzeros_per_row < 200)
+                compare(c, single, shape, 4e5 / ((double)shape->instances * shape->nonzeros_per_row), text);
             compare(c, single, shape, 1e-12, text);
         }
     hopeless_path(c);

@@ -92,10 +92,10 @@ static void *reserve(uint64_t bytes)
     return p;
 }
 
-/* The same 64 MB again and again. */
+/* The same 4 MB again and again. */
 static void *repeat(uint64_t bytes)
 {
-    const uint64_t tile = (uint64_t)64 << 20;
+    const uint64_t tile = (uint64_t)4 << 20;
     int file = memfd_create("bda-test", MFD_CLOEXEC);
     assert_true(file >= 0 && ftruncate(file, (off_t)tile) == 0);
     char *p = reserve(bytes);

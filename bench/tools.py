@@ -1,0 +1,183 @@
+"""What the parts of the benchmark share: running a command with a clock and a meter of memory, the peers, data, tables.
+
+Everything is a minimum over repeats, and what is compared is measured side by side in one run: seconds of a machine that
+does other work as well vary more than their ratios.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import namedtuple
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.environ.get("BDA", os.path.join(ROOT, "build", "bda"))
+CACHE = os.environ.get("BDA_BENCH_CACHE", os.path.join(ROOT, "build", "bench"))
+REPEATS = int(os.environ.get("BDA_BENCH_REPEATS", "3"))
+
+# 200 MB of text and more each
+SCALES = {"rcv1": 0.3, "url": 0.09, "kddb": 0.03, "webspam": 0.013}
+LIBLINEAR = {"hinge": "3", "squared-hinge": "1", "logistic": "7"}
+
+Run = namedtuple("Run", "seconds rss status output loaded")  # loaded: seconds until the data file was closed
+Trained = namedtuple("Trained", "seconds start rounds end")
+
+
+class Missing(Exception):
+    """Something this part needs is not installed, or no data was found."""
+
+
+def need(*commands):
+    for command in commands:
+        if not shutil.which(command):
+            raise Missing(f"{command} is not installed")
+
+
+def environment():
+    env = dict(os.environ, LC_ALL="C", OMP_WAIT_POLICY="passive")
+    env.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    env.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    return env
+
+
+def has_open(pid, path):
+    try:
+        return any(os.readlink(f"/proc/{pid}/fd/{fd}") == path for fd in os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False
+
+
+def wait_until_closed(pid, path, begin):
+    """Seconds from begin until the process, having opened the file, has closed it again."""
+    seen = False
+    while os.path.exists(f"/proc/{pid}/fd"):
+        now_open = has_open(pid, path)
+        if seen and not now_open:
+            return time.perf_counter() - begin
+        seen = seen or now_open
+        time.sleep(0.001)
+        if open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z":
+            break
+    return float("nan")
+
+
+def run(command, watched=None):
+    """Runs to the end. `watched`: a file whose closing is timed."""
+    with tempfile.TemporaryFile("w+") as out:
+        begin = time.perf_counter()
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment())
+        loaded = wait_until_closed(child.pid, os.path.realpath(watched), begin) if watched else float("nan")
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return Run(seconds, usage.ru_maxrss * 1024, child.returncode, out.read(), loaded)
+
+
+def fastest(runs):
+    return min(runs, key=lambda r: r.seconds)
+
+
+def launcher(ranks):
+    return [os.environ.get("MPIEXEC", "mpirun"), "-n", str(ranks)] if ranks > 1 else []
+
+
+def bda(*args, ranks=1, status=(0,)):
+    r = run(launcher(ranks) + [PROGRAM] + [str(a) for a in args])
+    if r.status not in status:
+        raise RuntimeError(f"bda {' '.join(map(str, args))} ended with {r.status}: {r.output.strip()}")
+    return r
+
+
+def train(path, *options, ranks=1, model=None):
+    """Stopping before the gap was reached is no failure here."""
+    with tempfile.TemporaryDirectory() as d:
+        log = os.path.join(d, "log")
+        r = bda("train", "--quiet", f"--log={log}", *options, path, model or os.path.join(d, "model"), ranks=ranks,
+                status=(0, 3))
+        with open(log) as f:
+            events = [json.loads(line) for line in f]
+    return Trained(r.seconds, events[0], events[1:-1], events[-1])
+
+
+def liblinear(path, loss, eps, model="/dev/null", quiet=True):
+    need("liblinear-train")
+    quiet = ["-q"] if quiet else []
+    r = run(["liblinear-train", *quiet, "-s", LIBLINEAR[loss], "-e", str(eps), path, model], watched=path)
+    if r.status != 0:
+        raise RuntimeError(f"liblinear-train ended with {r.status}: {r.output.strip()}")
+    return r
+
+
+def iterations(r):
+    """As liblinear-train prints them."""
+    return int(re.search(r"#iter = (\d+)", r.output).group(1))
+
+
+def generated(name, scale=None):
+    """Synthetic text with the shape of a known data set, made once."""
+    scale = scale or SCALES[name]
+    os.makedirs(CACHE, exist_ok=True)
+    path = os.path.join(CACHE, f"{name}-{scale:g}.txt")
+    if not os.path.exists(path):
+        print(f"(making {path})", flush=True)
+        bda("generate", "--quiet", f"--like={name}", f"--scale={scale}", path)
+    return path
+
+
+def packed(path):
+    """The same as .gz, made once."""
+    target = os.path.join(CACHE, os.path.basename(path) + ".gz")
+    if not os.path.exists(target):
+        need("gzip")
+        with open(target + ".part", "wb") as f:
+            subprocess.run(["gzip", "-1c", path], stdout=f, check=True)
+        os.rename(target + ".part", target)
+    return target
+
+
+def converted(path):
+    """The same in the binary format, made once."""
+    target = os.path.join(CACHE, os.path.basename(path) + ".bda")
+    if not os.path.exists(target):
+        bda("convert", "--quiet", path, target)
+    return target
+
+
+def real_sets(names):
+    """{name: path} of data sets at hand: BDA_DATA names a directory of plain files; or packed ones lie beside the project."""
+    found, beside = {}, os.path.join(ROOT, "..", "shared", "data")
+    for name in names:
+        plain = os.path.join(os.environ.get("BDA_DATA", CACHE), name)
+        if not os.path.exists(plain) and os.path.isdir(os.path.join(beside, name)):
+            plain = unpacked(os.path.join(beside, name, "train"), os.path.join(CACHE, name))
+        if plain and os.path.exists(plain):
+            found[name] = plain
+    return found
+
+
+def unpacked(source, target):
+    os.makedirs(CACHE, exist_ok=True)
+    for ending, command in ((".xz", ["xz", "-dc"]), (".zst", ["zstd", "-dqc"]), ("", ["cat"])):
+        if os.path.exists(source + ending) and shutil.which(command[0]):
+            with open(target + ".part", "wb") as f:
+                subprocess.run([*command, source + ending], stdout=f, check=True)
+            os.rename(target + ".part", target)
+            return target
+    return None
+
+
+def mega(count):
+    return f"{count / 1e6:.0f} MB"
+
+
+def table(title, columns, rows):
+    cells = [[str(c) for c in columns]] + [[c if isinstance(c, str) else f"{c:.3g}" for c in row] for row in rows]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(columns))]
+    print(f"\n{title}")
+    for row in cells:
+        line = [row[0].ljust(widths[0])] + [c.rjust(width) for c, width in zip(row[1:], widths[1:])]
+        print("  " + "  ".join(line), flush=True)

@@ -1,0 +1,187 @@
+/* training.c - what the options of `bda train` mean together: which loss fits which task, which option needs which
+ * other. All of it is said before any data is read. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <threads.h>
+
+#include "methods/table.h"
+#include "run/settings.h"
+
+/* "a, b or c" of the losses of a task. */
+static void list_losses(bool regression, char *text, size_t size)
+{
+    const loss *last = NULL;
+    for (const loss *l = losses; l->name; l++)
+        if (l->regression == regression)
+            last = l;
+    size_t used = 0;
+    text[0] = 0;
+    for (const loss *l = losses; l->name; l++) {
+        if (l->regression != regression)
+            continue;
+        int wrote = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : l == last ? " or " : ", ", l->name);
+        if (wrote < 0 || (size_t)wrote >= size - used)
+            return;
+        used += (size_t)wrote;
+    }
+}
+
+static bool check_loss(const bda_settings *s, training *t, bda_error *err)
+{
+    bool regression = strcmp(s->task, "regress") == 0;
+    const char *name = s->loss[0] ? s->loss : regression ? "squared-error" : "squared-hinge";
+    char fitting[200];
+    list_losses(regression, fitting, sizeof fitting);
+    t->loss = loss_find(name);
+    if (!t->loss)
+        return err_set(err, BDA_USAGE, "--loss must be %s with --task=%s, not '%s'", fitting, s->task, name);
+    if (t->loss->regression != regression)
+        return err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s, which takes %s", name, s->task, fitting);
+    return true;
+}
+
+static bool check_method(const bda_settings *s, training *t, bda_error *err)
+{
+    t->method = method_find(s->method);
+    if (!t->method) {
+        char names[300] = "auto";
+        for (const method *const *m = methods; *m; m++) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, ", %s", (*m)->name);
+        }
+        return err_set(err, BDA_USAGE, "--method must be one of %s, not '%s'; --method=list says more", names,
+                       s->method);
+    }
+    if (t->method->smooth_loss && !t->loss->smooth)
+        return err_set(err, BDA_USAGE, "--method=%s needs a differentiable loss, which %s is not", s->method,
+                       t->loss->name);
+    return true;
+}
+
+/* A number from `least` on, read by the rules of all options from the text up to `end`. */
+static bool parse_real(const char *text, const char *end, double least, double *x)
+{
+    const bda_option real = {.name = "", .type = BDA_REAL, .least = least, .most = INFINITY};
+    char copy[100];
+    bda_error ignored = {0};
+    if (end - text >= (ptrdiff_t)sizeof copy)
+        return false;
+    memcpy(copy, text, (size_t)(end - text));
+    copy[end - text] = 0;
+    return option_set(&real, x, copy, &ignored);
+}
+
+static bool check_options(const bda_settings *s, training *t, bda_error *err)
+{
+    method_options *o = &t->options;
+    *o = (method_options){.a1 = NAN,
+                          .a2 = s->a2,
+                          .step = s->step,
+                          .tau = s->tau,
+                          .beta = s->beta,
+                          .local_epochs = s->local_epochs,
+                          .seed = (uint64_t)s->seed};
+    o->a1_is_blocks = strcasecmp(s->a1, "K") == 0;
+    if (s->a1[0] && !o->a1_is_blocks && !parse_real(s->a1, strchr(s->a1, 0), 0, &o->a1))
+        return err_set(err, BDA_USAGE, "--a1 must be a number of at least 0, or K, not '%s'", s->a1);
+    if (o->a1 == 0 && o->a2 == 0)
+        return err_set(err, BDA_USAGE, "--a1=0 and --a2=0 leave no local model; one of them must be above 0");
+    if (strcmp(s->line_search, "exact") == 0)
+        o->search = SEARCH_EXACT;
+    else if (strcmp(s->line_search, "backtracking") == 0)
+        o->search = SEARCH_BACKTRACKING;
+    else if (strcmp(s->line_search, "none") == 0)
+        o->search = SEARCH_NONE;
+    if (settings_given(s, "step") && o->search != SEARCH_NONE)
+        return err_set(err, BDA_USAGE, "--step=%s needs --line-search=none: a line search finds its own step",
+                       bda_get(s, "step"));
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "beta" : "tau";
+        if (!settings_given(s, name))
+            continue;
+        if (o->search == SEARCH_EXACT || o->search == SEARCH_NONE)
+            return err_set(err, BDA_USAGE, "--%s=%s is for --line-search=backtracking, not for --line-search=%s",
+                           name, bda_get(s, name), s->line_search);
+        o->search = SEARCH_BACKTRACKING;
+    }
+    return true;
+}
+
+static bool add_class_weight(const char *text, const char *end, training *t, bda_error *err)
+{
+    int length = (int)(end - text);
+    if (length == 8 && strncmp(text, "balanced", 8) == 0) {
+        t->balanced = true;
+        return true;
+    }
+    const char *colon = memchr(text, ':', (size_t)length);
+    double label, weight;
+    if (!colon || !parse_real(text, colon, -INFINITY, &label) || !parse_real(colon + 1, end, 0, &weight) ||
+        weight == 0)
+        return err_set(err, BDA_USAGE,
+                       "--class-weight must be a label and a number above 0 with a colon between, or balanced, not "
+                       "'%.*s'",
+                       length, text);
+    for (int i = 0; i < t->weights; i++)
+        if (t->weight[i].label == label)
+            return err_set(err, BDA_USAGE, "--class-weight gives the label %.17g two weights", label);
+    if (t->weights == CLASS_WEIGHTS)
+        return err_set(err, BDA_USAGE, "--class-weight is given more than %d times", CLASS_WEIGHTS);
+    t->weight[t->weights].label = label;
+    t->weight[t->weights++].weight = weight;
+    return true;
+}
+
+static bool check_class_weights(const bda_settings *s, training *t, bda_error *err)
+{
+    if (!s->class_weight[0])
+        return true;
+    if (t->loss->regression)
+        return err_set(err, BDA_USAGE, "--class-weight is for --task=classify: regression has no classes");
+    for (const char *text = s->class_weight;;) {
+        const char *end = strchrnul(text, '\n');
+        if (!add_class_weight(text, end, t, err))
+            return false;
+        if (!*end)
+            break;
+        text = end + 1;
+    }
+    if (t->balanced && t->weights)
+        return err_set(err, BDA_USAGE, "--class-weight=balanced sets all weights and goes with no other");
+    return true;
+}
+
+bool settings_training(const bda_settings *s, training *t, bda_error *err)
+{
+    memset(t, 0, sizeof *t);
+    if (!settings_are_of(s, "train", err))
+        return false;
+    t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
+    return check_loss(s, t, err) && check_method(s, t, err) && check_options(s, t, err) &&
+           check_class_weights(s, t, err);
+}
+
+static char method_list[8192];
+
+static void write_method_list(void)
+{
+    size_t used = (size_t)snprintf(method_list, sizeof method_list, "%-14sthe fastest we know for the problem: %s\n",
+                                   "auto", method_find("auto")->name);
+    for (const method *const *m = methods; *m; m++) {
+        int wrote = snprintf(method_list + used, sizeof method_list - used, "%-14s%s\n%-14sneeds: %s\n", (*m)->name,
+                             (*m)->summary, "", (*m)->needs);
+        if (wrote < 0 || (size_t)wrote >= sizeof method_list - used)
+            return;
+        used += (size_t)wrote;
+    }
+}
+
+const char *bda_method_list(void)
+{
+    static once_flag once = ONCE_FLAG_INIT;
+    call_once(&once, write_method_list);
+    return method_list;
+}
