@@ -9,6 +9,27 @@
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
 
+/* Cell j's column and value; row i has it. */
+ROWS_INLINE uint32_t rows_column(const rows *r, rows_form form, uint64_t j)
+{
+    return form == ROWS_FLOAT ? r->pair[j].column : r->column[j];
+}
+
+ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_t j)
+{
+    switch (form) {
+    case ROWS_ONES:
+        return 1;
+    case ROWS_CONSTANT:
+        return r->value[i];
+    case ROWS_FLOAT:
+        return (double)r->pair[j].value;
+    case ROWS_DOUBLE:
+        return r->value[j];
+    }
+    return 0;
+}
+
 /* sum over the cells of row i of  CELL(j) , j a cell's number */
 #define ROWS_SUM(CELL)                                                                                               \
     do {                                                                                                             \
@@ -71,6 +92,29 @@ ROWS_INLINE void rows_add(const rows *r, rows_form form, uint64_t i, double s, d
     }
 }
 
+/* w_j += s h_j x_ij */
+ROWS_INLINE void rows_add_scaled(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
+{
+    const uint64_t last = r->columns - 1, end = r->start[i + 1];
+    if (r->bias != 0)
+        w[last] += s * r->bias * h[last];
+    for (uint64_t j = r->start[i]; j < end; j++) {
+        uint32_t c = rows_column(r, form, j);
+        w[c] += s * rows_value(r, form, i, j) * h[c];
+    }
+}
+
+/* sum_j h_j x_ij^2 */
+ROWS_INLINE double rows_bend(const rows *r, rows_form form, uint64_t i, const double *h)
+{
+    double s = r->bias != 0 ? r->bias * r->bias * h[r->columns - 1] : 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        double x = rows_value(r, form, i, j);
+        s += x * x * h[rows_column(r, form, j)];
+    }
+    return s;
+}
+
 /* x_i'x_i */
 ROWS_INLINE double rows_norm(const rows *r, rows_form form, uint64_t i)
 {
@@ -119,5 +163,75 @@ ROWS_INLINE void rows_prefetch_weights(const rows *r, rows_form form, uint64_t i
     for (uint64_t j = r->start[i]; j < end; j++)
         __builtin_prefetch(&w[form == ROWS_FLOAT ? r->pair[j].column : r->column[j]], 1);
 }
+
+/* score[m] = sum_j x_ij w[j][m]: one pass over the row serves all classes. w: [columns][classes] */
+ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                             double *restrict score)
+{
+    for (uint64_t m = 0; m < classes; m++)
+        score[m] = r->bias != 0 ? r->bias * w[(r->columns - 1) * classes + m] : 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        const double *restrict of = w + (uint64_t)rows_column(r, form, j) * classes;
+        const double x = rows_value(r, form, i, j);
+        for (uint64_t m = 0; m < classes; m++)
+            score[m] += x * of[m];
+    }
+}
+
+/* bend[m] = sum_j h[j][m] x_ij^2 */
+ROWS_INLINE void rows_bends(const rows *r, rows_form form, uint64_t i, const double *h, uint64_t classes,
+                            double *restrict bend)
+{
+    for (uint64_t m = 0; m < classes; m++)
+        bend[m] = r->bias != 0 ? r->bias * r->bias * h[(r->columns - 1) * classes + m] : 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        const double *restrict of = h + (uint64_t)rows_column(r, form, j) * classes;
+        const double x = rows_value(r, form, i, j);
+        for (uint64_t m = 0; m < classes; m++)
+            bend[m] += x * x * of[m];
+    }
+}
+
+/* w[.][class[k]] += s[k] x_i for the classes given, times h where it is not NULL */
+ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uint32_t count, const uint32_t *class,
+                                  const double *s, const double *h, uint64_t classes, double *w)
+{
+    if (r->bias != 0) {
+        uint64_t at = (r->columns - 1) * classes;
+        for (uint32_t k = 0; k < count; k++)
+            w[at + class[k]] += s[k] * r->bias * (h ? h[at + class[k]] : 1);
+    }
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        uint64_t at = (uint64_t)rows_column(r, form, j) * classes;
+        const double x = rows_value(r, form, i, j);
+        double *of = w + at;
+        if (h) {
+            for (uint32_t k = 0; k < count; k++)
+                of[class[k]] += s[k] * x * h[at + class[k]];
+        } else {
+            for (uint32_t k = 0; k < count; k++)
+                of[class[k]] += s[k] * x;
+        }
+    }
+}
+
+/* A loop that is written for a constant form, called for the form at hand. */
+#define ROWS_DISPATCH(form, call)                                                                                    \
+    do {                                                                                                             \
+        switch (form) {                                                                                              \
+        case ROWS_ONES:                                                                                              \
+            call(ROWS_ONES);                                                                                         \
+            break;                                                                                                   \
+        case ROWS_CONSTANT:                                                                                          \
+            call(ROWS_CONSTANT);                                                                                     \
+            break;                                                                                                   \
+        case ROWS_FLOAT:                                                                                             \
+            call(ROWS_FLOAT);                                                                                        \
+            break;                                                                                                   \
+        case ROWS_DOUBLE:                                                                                            \
+            call(ROWS_DOUBLE);                                                                                       \
+            break;                                                                                                   \
+        }                                                                                                            \
+    } while (0)
 
 #endif

@@ -3,7 +3,8 @@
  *     minimise  f(alpha) = g*(X alpha) + sum_i xi_i*(-alpha_i)
  *
  * In each round every block k minimises its own part of the quadratic model with B = a1 blockdiag(X_k' H X_k) + a2 I,
- * one message adds up dv = X da, a step is chosen, and everyone moves. Presets (presets.c) differ in a1, a2 and step. */
+ * one message adds up dv = X da, a step is chosen, and everyone moves. Presets (presets.c) differ in a1, a2 and step.
+ */
 #include "dual/dual.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static bool dual_open(dual_run *r, const preset *preset, problem *p, const metho
 static void dual_close(dual_run *r);
 static bool evaluate(dual_run *r, uint64_t t);
 static void solve_blocks(dual_run *r, uint64_t t);
-static void sum_directions(dual_run *r);
+static bool sum_directions(dual_run *r, bda_error *err);
 static void move(dual_run *r, double eta);
 
 /* Algorithm 2. */
@@ -25,13 +26,15 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
     dual_run r;
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     for (uint64_t t = 0; ok; t++) {
-        p->regulariser->gradient(r.w, r.v, p->n, p->threads); /* w = grad g*(v) */
-        if (evaluate(&r, t)) /* P(w), f(alpha), their gap; the best w is kept; stop? */
+        p->penalty.kind->gradient(&p->penalty, r.w, r.v); /* w = grad g*(v) */
+        if (evaluate(&r, t))                              /* P(w), f(alpha), their gap; the best w is kept; stop? */
             break;
-        solve_blocks(&r, t);         /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
-        sum_directions(&r);          /* dv = sum_k dv_k: the one vector of the round */
-        double eta = dual_step(&r);  /* Algorithm 1, or the exact minimum along the ray */
-        move(&r, eta);               /* alpha += eta da, v += eta dv */
+        solve_blocks(&r, t);          /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
+        ok = sum_directions(&r, err); /* dv = sum_k dv_k: the one vector of the round */
+        if (!ok)
+            break;
+        double eta = dual_step(&r); /* Algorithm 1, or the exact minimum along the ray */
+        move(&r, eta);              /* alpha += eta da, v += eta dv */
     }
     dual_close(&r);
     return ok;
@@ -60,8 +63,8 @@ static double column_max(const dual_run *r, int column, int m)
     return largest;
 }
 
-/* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The message
- * also carries what else all ranks must agree on before they may stop. */
+/* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The
+ * message also carries what else all ranks must agree on before they may stop. */
 static bool evaluate(dual_run *r, uint64_t t)
 {
     enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, COLUMNS };
@@ -84,8 +87,9 @@ static bool evaluate(dual_run *r, uint64_t t)
 
     round_report *report = &r->report;
     report->round = t;
-    double g = p->regulariser->value(r->w, p->n, p->threads);
-    double g_star = p->regulariser->identity ? g : p->regulariser->conjugate(r->v, p->n, p->threads);
+    const regulariser *reg = p->penalty.kind;
+    double g = reg->value(&p->penalty, r->w);
+    double g_star = reg->identity ? g : reg->conjugate(&p->penalty, r->v);
     report->primal = g + dual_column_sum(r, LOSS, COLUMNS);
     report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, COLUMNS);
     report->gap = dual_column_sum(r, GAP, COLUMNS); /* g(w) + g*(v) = w'v, so this is all of it */
@@ -105,19 +109,21 @@ static bool evaluate(dual_run *r, uint64_t t)
 static void solve_blocks(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
-    subproblem s = {r->w, r->a1, r->a2, r->separate, r->epochs, r->seed, t};
+    subproblem s = {r->w, r->h, r->a1, r->a2, r->separate, r->epochs, r->seed, t};
     double begin = clock_now();
+    if (r->h) /* a step without a search must be safe whatever way v goes */
+        p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < r->local; k++)
         block_solve(r->blocks[k], &s, r->trial, r->dv_block[k], &r->local_direction[k]);
     r->report.local_seconds = clock_now() - begin;
 }
 
-/* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can be
- * added up without rounding. Then the vector. */
-static void sum_directions(dual_run *r)
+/* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
+ * be added up without rounding. Then the vector. */
+static bool sum_directions(dual_run *r, bda_error *err)
 {
-    enum { LARGEST, NORM, CELLS, SLOPE, CURVE, LIMIT, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
+    enum { LARGEST, NORM, CELLS, SLOPE, CURVE, LIMIT, FAILED, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
     problem *p = r->p;
     double before = comm_said(p->comm)->seconds;
     for (uint64_t k = 0; k < r->local; k++) {
@@ -129,6 +135,7 @@ static void sum_directions(dual_run *r)
         to[SLOPE] = d->slope;
         to[CURVE] = d->curve;
         to[LIMIT] = -d->limit;
+        to[FAILED] = d->failed;
         for (int j = 0; j < BLOCK_TRIALS; j++)
             to[CHANGE + j] = d->change[j];
     }
@@ -140,12 +147,15 @@ static void sum_directions(dual_run *r)
     all->slope = dual_column_sum(r, SLOPE, COLUMNS);
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
     all->limit = -column_max(r, LIMIT, COLUMNS);
+    if (column_max(r, FAILED, COLUMNS) > 0)
+        return err_set(err, BDA_FAILED, "out of memory for dual variables; more ranks on more machines would help");
     for (int j = 0; j < BLOCK_TRIALS; j++)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
     comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
                      p->threads);
     r->report.comm_seconds = comm_said(p->comm)->seconds - before;
     r->report.epochs = p->data->nonzeros ? all->cells / (double)p->data->nonzeros : (double)r->epochs;
+    return true;
 }
 
 static void move(dual_run *r, double eta)
@@ -187,7 +197,7 @@ static double choose_a2(dual_run *r, const preset *preset, const method_options 
     if (!isnan(o->a2))
         return o->a2;
     bool strongly_convex = r->p->loss->smooth; /* of the conjugate: the loss has a Lipschitz gradient */
-    if (preset->a2 == A2_DAMPED) /* with one block the model is the dual itself */
+    if (preset->a2 == A2_DAMPED)               /* with one block the model is the dual itself */
         return strongly_convex || r->K == 1 ? 0 : 1e-3;
     if (preset->a2 == A2_ZERO)
         return 0;
@@ -217,7 +227,7 @@ static line_search choose_search(const preset *preset, const problem *p, const m
 {
     line_search search = o->search != SEARCH_DEFAULT ? o->search : preset->search;
     if (search == SEARCH_DEFAULT)
-        search = p->loss->quadratic_dual && p->regulariser->identity ? SEARCH_EXACT : SEARCH_BACKTRACKING;
+        search = p->loss->quadratic_dual ? SEARCH_EXACT : SEARCH_BACKTRACKING;
     return search;
 }
 
@@ -225,19 +235,21 @@ static bool take_memory(dual_run *r, bda_error *err)
 {
     const problem *p = r->p;
     arena *m = &r->memory;
-    const uint64_t columns = 6 + BLOCK_TRIALS * 2; /* the widest message of scalars */
+    const uint64_t columns = 8 + BLOCK_TRIALS * 2; /* the widest message of scalars */
     if (!(r->blocks = blocks_open(m, p, err)) || !(r->v = ARENA_TAKE(m, double, p->n, err)) ||
         !(r->dv = ARENA_TAKE(m, double, p->n, err)) || !(r->dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->value = ARENA_TAKE(m, block_value, r->local + 1, err)) ||
         !(r->local_direction = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
         !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * columns, err)) ||
-        !(r->all = ARENA_TAKE(m, double, r->K * columns, err)))
+        !(r->all = ARENA_TAKE(m, double, r->K *columns, err)))
         return false;
-    r->w = p->regulariser->identity ? r->v : ARENA_TAKE(m, double, p->n, err);
+    bool identity = p->penalty.kind->identity;
+    r->w = identity ? r->v : ARENA_TAKE(m, double, p->n, err);
+    r->h = identity ? NULL : ARENA_TAKE(m, double, p->n, err);
     for (uint64_t k = 0; k < r->local; k++)
         if (!(r->dv_block[k] = k == 0 ? r->dv : ARENA_TAKE(m, double, p->n, err)))
             return false;
-    return r->w != NULL;
+    return r->w && (identity || r->h);
 }
 
 static bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
@@ -267,5 +279,6 @@ static bool dual_open(dual_run *r, const preset *preset, problem *p, const metho
 
 static void dual_close(dual_run *r)
 {
+    blocks_close(r->blocks);
     arena_free(&r->memory);
 }

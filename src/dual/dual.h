@@ -21,23 +21,24 @@ typedef struct dual_run {
     uint64_t seed;
 
     arena memory;
-    block **blocks;          /* [local] */
-    uint64_t local;          /* blocks of this rank */
-    double *v;               /* [n] X alpha */
-    double *w;               /* [n] grad g*(v); v itself where the regulariser is the squared norm */
-    double *dv;              /* [n] X da */
-    double **dv_block;       /* [local] each [n]; the first shares dv's memory */
-    block_value *value;      /* [local] */
+    block **blocks;                   /* [local] */
+    uint64_t local;                   /* blocks of this rank */
+    double *v;                        /* [n] X alpha */
+    double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
+    double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
+    double *dv;                       /* [n] X da */
+    double **dv_block;                /* [local] each [n]; the first shares dv's memory */
+    block_value *value;               /* [local] */
     block_direction *local_direction; /* [local] */
-    double *mine, *all;      /* [local][m], [K][m] scalars of a message */
+    double *mine, *all;               /* [local][m], [K][m] scalars of a message */
 
     /* Sums over all blocks, known on every rank */
     block_direction direction;
     double trial[BLOCK_TRIALS];
-    double travelled;        /* sum of |w - w'| over the moves so far */
-    double f;                /* f(alpha) */
-    int idle_rounds;         /* in a row whose decrease was lost in the rounding of f */
-    round_report report;     /* of the round under way */
+    double travelled;    /* sum of |w - w'| over the moves so far */
+    double f;            /* f(alpha) */
+    int idle_rounds;     /* in a row whose decrease was lost in the rounding of f */
+    round_report report; /* of the round under way */
 } dual_run;
 
 /* The step along (da, dv): Algorithm 1 or the exact one. Collective. */

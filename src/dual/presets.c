@@ -37,10 +37,9 @@ const method cocoa_plus = {
     .name = "cocoa+",
     .summary = "CoCoA+ (Ma et al. 2015); --a1=A with 1 <= A <= K takes the step A/K",
     .needs = ANY,
-    .preset = &(const preset){.a1 = A1_BLOCKS,
-                              .search = SEARCH_NONE,
-                              .step = STEP_A1_AVERAGE,
-                              .a1_between_1_and_blocks = true},
+    .preset =
+        &(const preset){
+            .a1 = A1_BLOCKS, .search = SEARCH_NONE, .step = STEP_A1_AVERAGE, .a1_between_1_and_blocks = true},
     .train = dual_train,
 };
 

@@ -10,10 +10,10 @@ typedef enum step_choice { STEP_ONE, STEP_AVERAGE, STEP_A1_AVERAGE } step_choice
 
 typedef struct preset {
     a1_choice a1;
-    a2_choice a2;     /* A2_DAMPED: 1e-3 where xi* is not strongly convex and there is more than one block */
-    bool separate;    /* only the diagonal of the blocks */
+    a2_choice a2;  /* A2_DAMPED: 1e-3 where xi* is not strongly convex and there is more than one block */
+    bool separate; /* only the diagonal of the blocks */
     line_search search;
-    step_choice step; /* where there is no line search */
+    step_choice step;             /* where there is no line search */
     bool a1_between_1_and_blocks; /* what --a1 may be */
 } preset;
 

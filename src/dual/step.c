@@ -2,8 +2,9 @@
  *
  *     phi(eta) = f(alpha + eta da) - f(alpha) = g*(v + eta dv) - g*(v) + [change of the separable part]
  *
- * With g* = v'v/2 the first part is eta v'dv + eta^2 dv'dv/2, from two dot products that every rank computes for
- * itself. Everything works on phi, a difference: near the optimum f would hide it in rounding. */
+ * With g* = v'v/2 the first part is eta v'dv + eta^2 dv'dv/2, from two dot products; with other regularisers it is a
+ * pass over v and dv. Every rank has both vectors and computes it for itself. Everything works on phi, a difference:
+ * near the optimum f would hide it in rounding. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -11,12 +12,20 @@
 #include "dual/dual.h"
 
 typedef struct ray {
-    double slope, curve; /* of g* along the ray */
+    double slope; /* w'dv: the derivative of g* along the ray, at 0 */
+    double curve; /* dv'dv: its second derivative, where g* is v'v/2 */
 } ray;
 
-static double smooth_change(const ray *ray, double eta)
+static double smooth_change(const dual_run *r, const ray *ray, double eta)
 {
-    return eta * (ray->slope + 0.5 * eta * ray->curve);
+    const penalty *g = &r->p->penalty;
+    return g->kind->identity ? eta * (ray->slope + 0.5 * eta * ray->curve) : g->kind->ray_change(g, r->v, r->dv, eta);
+}
+
+static double smooth_slope(const dual_run *r, const ray *ray, double eta)
+{
+    const penalty *g = &r->p->penalty;
+    return g->kind->identity ? ray->slope + eta * ray->curve : g->kind->ray_slope(g, r->v, r->dv, eta);
 }
 
 /* Delta of Algorithm 1: grad g*(v)'dv + xi*(-alpha - da) - xi*(-alpha) */
@@ -35,6 +44,43 @@ static double exact_quadratic(const dual_run *r, const ray *ray)
     return curve > 0 ? fmin(-slope / curve, r->direction.limit) : r->direction.limit;
 }
 
+/* The separable part is quadratic, g* is not: the zero of the rising phi' by the Illinois form of false position,
+ * from scalars that every rank has. Ends where the slope is a small part of the first one; the side taken is
+ * downhill. */
+static double exact_false_position(dual_run *r, const ray *ray)
+{
+    const block_direction *d = &r->direction;
+    double low = 0, high = fmin(d->limit, 1), at_low = ray->slope + d->slope, at_high, small = -0.02 * at_low;
+    if (at_low >= 0)
+        return 0;
+    for (;;) { /* a bracket */
+        at_high = smooth_slope(r, ray, high) + d->slope + high * d->curve;
+        r->report.line_search_steps++;
+        if (at_high >= 0 || high >= d->limit || high > 1e6)
+            break;
+        low = high;
+        at_low = at_high;
+        high = fmin(2 * high, d->limit);
+    }
+    if (at_high <= small)
+        return high;
+    for (int k = 0, side = 0; k < 50 && -at_low > small; k++) {
+        double eta = low + (high - low) * (at_low / (at_low - at_high));
+        double at = smooth_slope(r, ray, eta) + d->slope + eta * d->curve;
+        r->report.line_search_steps++;
+        if (at < 0) {
+            at_high = side < 0 ? 0.5 * at_high : at_high;
+            low = eta, at_low = at, side = -1;
+        } else {
+            at_low = side > 0 ? 0.5 * at_low : at_low;
+            high = eta, at_high = at, side = 1;
+            if (at <= small)
+                return eta;
+        }
+    }
+    return low;
+}
+
 /* One message: change of the separable part and its slope at BLOCK_TRIALS step sizes. */
 static void separable_at(dual_run *r, const double *eta, double *change, double *slope)
 {
@@ -51,13 +97,14 @@ static void separable_at(dual_run *r, const double *eta, double *change, double 
 /* The minimum of the convex phi in [0, high] by the sign of its derivative, BLOCK_TRIALS points a message. */
 static double exact_search(dual_run *r, const ray *ray)
 {
-    double low = 0, high = fmin(r->direction.limit, 2.0), eta[BLOCK_TRIALS], change[BLOCK_TRIALS], slope[BLOCK_TRIALS];
+    double low = 0, high = fmin(r->direction.limit, 2.0), eta[BLOCK_TRIALS], change[BLOCK_TRIALS],
+           slope[BLOCK_TRIALS];
     for (int message = 0; message < 6; message++) {
         for (int j = 0; j < BLOCK_TRIALS; j++)
             eta[j] = low + (high - low) * (j + 1) / (BLOCK_TRIALS + 1);
         separable_at(r, eta, change, slope);
         for (int j = 0; j < BLOCK_TRIALS; j++) {
-            if (ray->slope + eta[j] * ray->curve + slope[j] < 0)
+            if (smooth_slope(r, ray, eta[j]) + slope[j] < 0)
                 low = eta[j];
             else {
                 high = eta[j];
@@ -94,7 +141,7 @@ static double backtrack(dual_run *r, const ray *ray)
             separable = change[j];
         }
         r->report.line_search_steps++;
-        if (smooth_change(ray, eta) + separable <= eta * r->tau * delta)
+        if (smooth_change(r, ray, eta) + separable <= eta * r->tau * delta)
             return eta;
     }
     return 0;
@@ -111,10 +158,10 @@ double dual_step(dual_run *r)
     else if (r->search == SEARCH_BACKTRACKING)
         eta = backtrack(r, &ray);
     else if (p->loss->quadratic_dual)
-        eta = exact_quadratic(r, &ray);
+        eta = p->penalty.kind->identity ? exact_quadratic(r, &ray) : exact_false_position(r, &ray);
     else
         eta = exact_search(r, &ray);
-    r->travelled += eta * sqrt(ray.curve);
+    r->travelled += eta * sqrt(ray.curve) / p->penalty.convexity;
     r->idle_rounds = -eta * full_decrease(r, &ray) <= 1e-17 * fabs(r->f) ? r->idle_rounds + 1 : 0;
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     r->report.comm_seconds += comm_seconds;

@@ -1,5 +1,5 @@
-/* loss.c - the table of losses. The mathematics is in loss_math.h; here each loss gets functions of its own, so that a
- * test or a method can hold one without knowing which. */
+/* loss.c - the table of losses. The mathematics is in loss_math.h; here each loss gets functions of its own, so that
+ * a test or a method can hold one without knowing which. */
 #include "problem/loss_math.h"
 
 #include <string.h>
@@ -60,31 +60,31 @@ static bool in_domain(loss_kind kind, double a, double y, double c)
     }
 }
 
-#define LOSS_FUNCTIONS(name, kind)                                                                                    \
-    static double name##_value(double z, double y, double c, double e)                                                \
-    {                                                                                                                 \
-        return loss_value(kind, z, y, c, e);                                                                          \
-    }                                                                                                                 \
-    static double name##_slope(double z, double y, double c, double e)                                                \
-    {                                                                                                                 \
-        return slope(kind, z, y, c, e);                                                                               \
-    }                                                                                                                 \
-    static double name##_curvature(double z, double y, double c, double e)                                            \
-    {                                                                                                                 \
-        return curvature(kind, z, y, c, e);                                                                           \
-    }                                                                                                                 \
-    static double name##_conjugate(double a, double y, double c, double e)                                            \
-    {                                                                                                                 \
-        return in_domain(kind, a, y, c) ? loss_conjugate(kind, a, c - y * a, y, c, e) : INFINITY;                     \
-    }                                                                                                                 \
-    static double name##_gap(double z, double a, double y, double c, double e)                                        \
-    {                                                                                                                 \
-        return in_domain(kind, a, y, c) ? loss_gap(kind, z, a, c - y * a, y, c, e) : INFINITY;                        \
-    }                                                                                                                 \
-    static double name##_step(double a, double s, double curve, double y, double c, double e)                         \
-    {                                                                                                                 \
-        double rest = c - y * a;                                                                                      \
-        return loss_step(kind, a, &rest, s, curve, y, c, e);                                                          \
+#define LOSS_FUNCTIONS(name, kind)                                                                                   \
+    static double name##_value(double z, double y, double c, double e)                                               \
+    {                                                                                                                \
+        return loss_value(kind, z, y, c, e);                                                                         \
+    }                                                                                                                \
+    static double name##_slope(double z, double y, double c, double e)                                               \
+    {                                                                                                                \
+        return slope(kind, z, y, c, e);                                                                              \
+    }                                                                                                                \
+    static double name##_curvature(double z, double y, double c, double e)                                           \
+    {                                                                                                                \
+        return curvature(kind, z, y, c, e);                                                                          \
+    }                                                                                                                \
+    static double name##_conjugate(double a, double y, double c, double e)                                           \
+    {                                                                                                                \
+        return in_domain(kind, a, y, c) ? loss_conjugate(kind, a, c - y * a, y, c, e) : INFINITY;                    \
+    }                                                                                                                \
+    static double name##_gap(double z, double a, double y, double c, double e)                                       \
+    {                                                                                                                \
+        return in_domain(kind, a, y, c) ? loss_gap(kind, z, a, c - y * a, y, c, e) : INFINITY;                       \
+    }                                                                                                                \
+    static double name##_step(double a, double s, double curve, double y, double c, double e)                        \
+    {                                                                                                                \
+        double rest = c - y * a;                                                                                     \
+        return loss_step(kind, a, &rest, s, curve, y, c, e);                                                         \
     }
 
 LOSS_FUNCTIONS(hinge, LOSS_HINGE)
@@ -94,13 +94,14 @@ LOSS_FUNCTIONS(epsilon_insensitive, LOSS_EPSILON_INSENSITIVE)
 LOSS_FUNCTIONS(squared_epsilon_insensitive, LOSS_SQUARED_EPSILON_INSENSITIVE)
 LOSS_FUNCTIONS(squared_error, LOSS_SQUARED_ERROR)
 
-#define LOSS_ROW(text, f, k, r, s, q)                                                                                 \
-    {                                                                                                                 \
-        .name = text, .kind = k, .regression = r, .smooth = s, .quadratic_dual = q, .value = f##_value,               \
-        .slope = f##_slope, .curvature = f##_curvature, .conjugate = f##_conjugate, .gap = f##_gap, .step = f##_step  \
+#define LOSS_ROW(text, f, k, r, s, q)                                                                                \
+    {                                                                                                                \
+        .name = text, .kind = k, .regression = r, .smooth = s, .quadratic_dual = q, .value = f##_value,              \
+        .slope = f##_slope, .curvature = f##_curvature, .conjugate = f##_conjugate, .gap = f##_gap, .step = f##_step \
     }
 
-/*           name                          functions                    kind                       regression smooth quadratic dual */
+/*           name                          functions                    kind                       regression smooth
+ * quadratic dual */
 const loss losses[] = {
     LOSS_ROW("hinge", hinge, LOSS_HINGE, false, false, true),
     LOSS_ROW("squared-hinge", squared_hinge, LOSS_SQUARED_HINGE, false, true, true),

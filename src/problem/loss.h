@@ -17,13 +17,13 @@ typedef struct loss {
     const char *name; /* as on the command line; NULL ends the table */
     loss_kind kind;
     bool regression;
-    bool smooth;           /* differentiable */
-    bool quadratic_dual;   /* xi* is quadratic on its domain: the exact step has a closed form */
+    bool smooth;         /* differentiable */
+    bool quadratic_dual; /* xi* is quadratic on its domain: the exact step has a closed form */
     /* y: label (+1, -1) or target; c: cost; e: tube; z = x'w; a: the dual variable alpha */
-    double (*value)(double z, double y, double c, double e);       /* xi(z) */
-    double (*slope)(double z, double y, double c, double e);       /* an element of the subdifferential of xi at z */
-    double (*curvature)(double z, double y, double c, double e);   /* (generalised) second derivative; 0 if none */
-    double (*conjugate)(double a, double y, double c, double e);   /* xi*(-a); infinite outside its domain */
+    double (*value)(double z, double y, double c, double e);     /* xi(z) */
+    double (*slope)(double z, double y, double c, double e);     /* an element of the subdifferential of xi at z */
+    double (*curvature)(double z, double y, double c, double e); /* (generalised) second derivative; 0 if none */
+    double (*conjugate)(double a, double y, double c, double e); /* xi*(-a); infinite outside its domain */
     double (*gap)(double z, double a, double y, double c, double e); /* xi(z) + xi*(-a) + a z >= 0 */
     /* argmin over the domain of  slope d + curve d^2/2 + xi*(-(a+d)),  returned as a + d */
     double (*step)(double a, double slope, double curve, double y, double c, double e);

@@ -4,10 +4,10 @@
  * alpha. In classification b = y a, and the margin is y z. `kind` is a constant in hot loops.
  *
  *   loss                          xi(z)                      xi*(-a)                                       domain
- *   hinge                         c max(1 - yz, 0)           -b                                            0 <= b <= c
- *   squared hinge                 c max(1 - yz, 0)^2         -b + b^2/4c                                   0 <= b
- *   logistic                      c log(1 + exp(-yz))        b log b + (c-b) log(c-b) - c log c            0 <= b <= c
- *   epsilon-insensitive           c max(|z - y| - e, 0)      e|a| - a y                                    |a| <= c
+ *   hinge                         c max(1 - yz, 0)           -b                                            0 <= b <=
+ * c squared hinge                 c max(1 - yz, 0)^2         -b + b^2/4c                                   0 <= b
+ *   logistic                      c log(1 + exp(-yz))        b log b + (c-b) log(c-b) - c log c            0 <= b <=
+ * c epsilon-insensitive           c max(|z - y| - e, 0)      e|a| - a y                                    |a| <= c
  *   squared epsilon-insensitive   c max(|z - y| - e, 0)^2    e|a| - a y + a^2/4c                           all
  *   squared error                 c (z - y)^2                -a y + a^2/4c                                 all
  */
@@ -47,10 +47,17 @@ LOSS_INLINE double softplus(double t)
     return t > 0 ? t + log1p(exp(-t)) : log1p(exp(t));
 }
 
+/* log(x/y) for positive x and y, also where the quotient would leave the range of a double */
+LOSS_INLINE double log_ratio(double x, double y)
+{
+    double quotient = x / y;
+    return quotient > 1e-300 && quotient < 1e300 ? log(quotient) : log(x) - log(y);
+}
+
 /* b log(b/c) with 0 log 0 = 0 */
 LOSS_INLINE double entropy_term(double b, double c)
 {
-    return b > 0 ? b * log(b / c) : 0;
+    return b > 0 ? b * log_ratio(b, c) : 0;
 }
 
 LOSS_INLINE double loss_value(loss_kind kind, double z, double y, double c, double e)
@@ -131,7 +138,7 @@ LOSS_INLINE double logistic_distance(double z, double b, double rest, double y, 
         return c * softplus(s);
     if (rest <= 0)
         return c * softplus(-s);
-    double p = b / c, q = rest / c, d = s - log(b / rest);
+    double p = b / c, q = rest / c, d = s - log_ratio(b, rest);
     if (fabs(d) < 1e-2) {
         double pq = p * q;
         double series = 0.5 + d * ((q - p) / 6 + d * ((1 - 6 * pq) / 24 + d * (q - p) * (1 - 12 * pq) / 120));
@@ -176,21 +183,23 @@ LOSS_INLINE double rough_log(double x)
     return 0.6931471805599453 * exponent + ((0.43 * m - 1.62) * m + 2.72) * m - 1.53;
 }
 
-/* The zero t of  t + A c sigmoid(t) + g : the left side rises by at least t, and the zero is in [-g - A c, -g]. Newton's
- * method within that bracket; the distance to the zero is squared in each step, so one of 1e-8 is the last. */
+/* The zero t of  t + A c sigmoid(t) + g : the left side rises by at least t, and the zero is in [-g - A c, -g].
+ * Newton's method within that bracket; the distance to the zero is squared in each step, so one of 1e-8 is the last.
+ */
 LOSS_INLINE double logistic_root(double t, double A, double c, double g)
 {
-    double low = -g - A * c, high = -g;
+    double low = -g - A * c, high = -g, last = INFINITY;
     t = clip(t, low, high);
-    for (int k = 0; k < 100; k++) {
+    for (int k = 0; k < 200; k++) {
         double p = sigmoid(t), f = t + A * c * p + g;
         if (f > 0)
             high = t;
         else
             low = t;
         double next = t - f / (1 + A * c * p * (1 - p));
-        if (!(next >= low && next <= high))
+        if (!(next >= low && next <= high) || fabs(f) > 0.5 * last)
             next = 0.5 * (low + high);
+        last = fabs(f);
         double moved = fabs(next - t);
         t = next;
         if (moved <= 1e-8 * (1 + fabs(t)))
@@ -234,8 +243,8 @@ LOSS_INLINE double loss_step(loss_kind kind, double a, double *rest, double slop
     return NAN;
 }
 
-/* How far a variable is from moving, given the slope of the smooth part: positive where it sits at a bound or kink and
- * the slope would have to change by more than that; otherwise minus the size of its projected gradient. */
+/* How far a variable is from moving, given the slope of the smooth part: positive where it sits at a bound or kink
+ * and the slope would have to change by more than that; otherwise minus the size of its projected gradient. */
 LOSS_INLINE double loss_slack(loss_kind kind, double a, double slope, double y, double c, double e)
 {
     double b = y * a, G;

@@ -13,11 +13,11 @@ typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SE
 
 /* What the person asked for; NAN: the method's own choice. */
 typedef struct method_options {
-    double a1, a2;      /* B = a1 blockdiag(Hessian) + a2 I */
-    bool a1_is_blocks;  /* --a1=K */
+    double a1, a2;     /* B = a1 blockdiag(Hessian) + a2 I */
+    bool a1_is_blocks; /* --a1=K */
     line_search search;
-    double step;        /* with SEARCH_NONE */
-    double tau, beta;   /* of the Armijo rule */
+    double step;      /* with SEARCH_NONE */
+    double tau, beta; /* of the Armijo rule */
     int64_t local_epochs;
     uint64_t seed;
 } method_options;
@@ -29,11 +29,11 @@ typedef struct round_report {
     double gap;          /* primal + dual, computed without cancellation: never negative */
     double step;         /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
-    double epochs;       /* passes over the data that led here, in cells visited over cells held */
+    double epochs;                     /* passes over the data that led here, in cells visited over cells held */
     uint64_t vectors_sent, bytes_sent; /* so far */
-    double seconds;      /* on the watch's clock, agreed on by all ranks */
-    bool interrupted;    /* somewhere */
-    bool stalled;        /* the method can make no further progress in double precision */
+    double seconds;                    /* on the watch's clock, agreed on by all ranks */
+    bool interrupted;                  /* somewhere */
+    bool stalled;                      /* the method can make no further progress in double precision */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
     struct block *const *blocks; /* this rank's dual point, see block_alpha; NULL for a method without one */
 } round_report;

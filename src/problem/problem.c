@@ -1,37 +1,64 @@
 /* problem.c - from data and a request to what is minimised. */
 #include "problem/problem.h"
 
-static bool two_labels(problem *p, const data *d, bda_error *err)
+static bool check_labels(const data *d, bda_error *err)
 {
     if (d->label_count == 1)
-        return err_set(err, BDA_FAILED, "%s: all instances have the same label %.17g; classification needs two labels",
-                       d->name, d->labels[0]);
-    if (d->label_count > 2) {
-        const char *more = d->label_count > 3 ? ", ..." : "";
         return err_set(err, BDA_FAILED,
-                       "%s: more than two labels (%.17g, %.17g, %.17g%s); classification needs exactly two, and "
-                       "--task=regress takes any numbers",
-                       d->name, d->labels[0], d->labels[1], d->labels[2], more);
-    }
-    p->positive = d->labels[1];
+                       "%s: all instances have the same label %.17g; classification needs two labels", d->name,
+                       d->labels[0]);
+    if (d->label_count > DATA_LABELS_COUNTED)
+        return err_set(err, BDA_FAILED,
+                       "%s: more than %d distinct labels are too many classes; --task=regress takes any numbers",
+                       d->name, DATA_LABELS_COUNTED);
     return true;
 }
 
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err)
 {
-    bool bias = request->bias >= 0; /* a feature of value 0 has a weight too, which stays 0 */
+    const bool bias = request->bias >= 0; /* a feature of value 0 has a weight too, which stays 0 */
+    const bool regression = request->loss->regression;
+    const uint64_t labels = regression ? 1 : d->label_count;
     *p = (problem){
         .comm = c,
         .data = d,
         .loss = request->loss,
-        .regulariser = &squared_norm,
         .rows = d->rows,
-        .n = d->features + bias,
-        .cost = {request->cost * request->cost_factor[0], request->cost * request->cost_factor[1]},
+        .labels = d->labels,
+        .classes = labels,
         .epsilon = request->epsilon,
         .threads = request->threads,
     };
     p->rows.bias = bias ? request->bias : 0;
-    p->rows.columns = p->n;
-    return request->loss->regression || two_labels(p, d, err);
+    p->rows.columns = d->features + bias;
+    p->n = p->rows.columns * (labels > 2 ? labels : 1);
+    if (!regression && !check_labels(d, err))
+        return false;
+    double *cost = ARENA_TAKE(&p->memory, double, labels, err), *factor = NULL;
+    if (request->factor && (factor = ARENA_TAKE(&p->memory, double, p->rows.columns, err)))
+        for (uint64_t j = 0; j < p->rows.columns; j++)
+            factor[j] = j < d->features ? request->factor[j] : 1;
+    for (uint64_t k = 0; cost && k < labels; k++)
+        cost[k] = request->cost * (request->cost_factor ? request->cost_factor[k] : 1);
+    p->cost = cost;
+    p->penalty = penalty_for(p->rows.columns, p->n / p->rows.columns, request->l1_ratio, factor, p->threads);
+    return comm_agree(c, cost && (factor || !request->factor), err);
+}
+
+void problem_close(problem *p)
+{
+    arena_free(&p->memory);
+}
+
+uint32_t problem_class(const problem *p, double label)
+{
+    uint64_t low = 0, high = p->classes;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (p->labels[middle] <= label)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
 }

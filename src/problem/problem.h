@@ -9,10 +9,12 @@
 
 typedef struct problem_request {
     const loss *loss;
-    double cost;        /* C */
-    double cost_factor[2]; /* of the label -1, +1; 1 for regression */
-    double epsilon;     /* half-width of the insensitive tube */
-    double bias;        /* value of the constant feature; < 0: none */
+    double cost;               /* C */
+    const double *cost_factor; /* [labels] of each label in increasing order, NULL for 1 */
+    double epsilon;            /* half-width of the insensitive tube */
+    double l1_ratio;           /* R of the elastic net, 0 for none */
+    const double *factor;      /* [features] penalty factors, NULL for 1 */
+    double bias;               /* value of the constant feature; < 0: none */
     int threads;
 } problem_request;
 
@@ -20,16 +22,22 @@ struct problem {
     comm *comm;
     const data *data;
     const loss *loss;
-    const regulariser *regulariser;
-    rows rows;       /* the data's, with the constant feature */
-    uint64_t n;      /* columns: length of w and v */
-    double cost[2];  /* C of the label -1, +1 */
+    penalty penalty;
+    rows rows;            /* the data's, with the constant feature */
+    uint64_t n;           /* length of w and v: columns times classes */
+    uint64_t classes;     /* T: more than 2 only for multiclass, where w is [features][T] */
+    const double *labels; /* [classes] in increasing order; of two the larger counts as +1; classification only */
+    const double *cost;   /* C of each class: [2] -1 and +1 (regression: [1] for all), or [T] */
     double epsilon;
-    double positive; /* the label that counts as +1; classification only */
     int threads;
+    arena memory;
 };
 
-/* Looks at the labels (binary: exactly two), fixes n. No memory of its own. The same verdict on all ranks. */
+/* Looks at the labels (one alone is refused), fixes n. Collective. */
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
+void problem_close(problem *p);
+
+/* The number of a label's class; labels of the data only. */
+uint32_t problem_class(const problem *p, double label);
 
 #endif

@@ -1,26 +1,24 @@
-/* regulariser.c - the squared norm: g(w) = w'w/2, g*(v) = v'v/2, w = v. */
+/* regulariser.c - the table of regularisers, and which of them a request means. */
 #include "problem/regulariser.h"
 
-#include <string.h>
+#include <stddef.h>
 
-#include "base/vector.h"
+const regulariser *const regularisers[] = {&squared_norm, &weighted_norm, &elastic_net, NULL};
 
-static double squared_norm_value(const double *w, uint64_t n, int threads)
+penalty penalty_for(uint64_t columns, uint64_t classes, double l1_ratio, const double *factor, int threads)
 {
-    return 0.5 * vec_dot(w, w, n, threads);
+    double least = 1;
+    for (uint64_t j = 0; factor && j < columns; j++)
+        least = factor[j] < least ? factor[j] : least;
+    return (penalty){
+        .kind = l1_ratio > 0 ? &elastic_net
+                : factor     ? &weighted_norm
+                             : &squared_norm,
+        .n = columns * classes,
+        .classes = classes,
+        .l1_ratio = l1_ratio,
+        .factor = factor,
+        .threads = threads,
+        .convexity = least * (1 - l1_ratio),
+    };
 }
-
-static void squared_norm_gradient(double *w, const double *v, uint64_t n, int threads)
-{
-    (void)threads;
-    if (w != v)
-        memcpy(w, v, n * sizeof *w);
-}
-
-const regulariser squared_norm = {
-    .name = "squared-norm",
-    .identity = true,
-    .value = squared_norm_value,
-    .conjugate = squared_norm_value, /* its own conjugate */
-    .gradient = squared_norm_gradient,
-};

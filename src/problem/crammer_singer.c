@@ -1,0 +1,465 @@
+/* crammer_singer.c - dual blocks of the multiclass SVM of Crammer and Singer, with its hinge and its squared hinge.
+ *
+ *     xi_i(W) = C max(0, max_{j != y} 1 + (w_j - w_y)'x)          or C times its square
+ *     W = sum_i alpha_i x_i',   sum_m alpha_im = 0,   alpha_ij <= 0 for j != y,   alpha_iy <= C (hinge alone)
+ *     xi_i*(-alpha_i) = sum_{j != y} alpha_ij                     and + alpha_iy^2 / 4C for the square
+ *
+ * The variables of an instance are few, so only those that are not 0 are kept. A visit solves the instance's own
+ * sub-problem exactly (Keerthi et al. 2008): with A_m = a1 x'H_m x + a2 and B_m the slope at alpha = 0,
+ *
+ *     alpha_m = min(0, (theta - B_m) / A_m) for m != y,   theta such that the alphas add up to 0.
+ *
+ * theta is a mean of B_y and of the B_m above theta; it is found by dropping those that are not, again and again. */
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "data/rows_math.h"
+#include "problem/multiclass.h"
+
+typedef struct entry {
+    double now, start;
+    uint32_t class;
+} entry;
+
+/* Where the entries of an instance are in the pool. */
+typedef struct span {
+    uint64_t at;
+    uint32_t used, room;
+} span;
+
+typedef struct crammer_singer {
+    multiclass m;
+    bool squared;
+    double *clear_until; /* [count] as in linear.c */
+    uint8_t *settled;    /* [count] left out of this round */
+    uint32_t active;     /* so many of m.order are visited */
+    span *span;          /* [count] */
+    entry *pool;
+    uint64_t pool_used, pool_room;
+
+    /* Work space, [classes] each; now and place are clean between visits */
+    double *now;     /* alpha */
+    double *bound;   /* B */
+    uint32_t *place; /* of the class among the instance's entries, counted from 1; 0: none */
+    uint32_t *above; /* classes with B_m > theta, or those that change */
+} crammer_singer;
+
+static crammer_singer *of(block *b)
+{
+    return (crammer_singer *)b;
+}
+
+static entry *entries(const crammer_singer *b, uint32_t i)
+{
+    return b->pool + b->span[i].at;
+}
+
+/* Room for one more entry of instance i, at the end of the pool where its own place is full. */
+static bool make_room(crammer_singer *b, uint32_t i)
+{
+    span *s = &b->span[i];
+    if (s->used < s->room)
+        return true;
+    uint32_t room = s->room ? 2 * s->room : 2;
+    if (b->pool_used + room > b->pool_room) {
+        uint64_t more = b->pool_room + b->pool_room / 2 + room + 1024;
+        bda_error ignored = {0};
+        entry *pool =
+            mem_resize(b->pool, b->pool_room * sizeof *pool, more * sizeof *pool, "dual variables", &ignored);
+        if (!pool)
+            return false;
+        b->pool = pool;
+        b->pool_room = more;
+    }
+    memcpy(b->pool + b->pool_used, b->pool + s->at, s->used * sizeof *b->pool);
+    s->at = b->pool_used;
+    s->room = room;
+    b->pool_used += room;
+    return true;
+}
+
+/* ---- the sub-problem of an instance -------------------------------------------------------------------------- */
+
+typedef struct visit {
+    uint32_t i, y;
+    bool flat; /* a row of zeros, undamped */
+    double C;
+    uint32_t above; /* number of classes with B_m > theta */
+    double alpha_y, theta;
+} visit;
+
+/* theta of the classes in b->above, those at or below it dropped. weight and sum: 1/A_y and B_y/A_y of y, or 0 and
+ * minus C where alpha_y is held at C. */
+static void settle_theta(crammer_singer *b, visit *v, double weight, double weighted)
+{
+    for (;;) {
+        double num = weighted, den = weight;
+        for (uint32_t k = 0; k < v->above; k++) {
+            num += b->bound[b->above[k]] / b->m.A[b->above[k]];
+            den += 1 / b->m.A[b->above[k]];
+        }
+        v->theta = num / den;
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < v->above; k++)
+            if (b->bound[b->above[k]] > v->theta)
+                b->above[kept++] = b->above[k];
+        if (kept == v->above || kept == 0)
+            break;
+        v->above = kept;
+    }
+}
+
+/* A row of zeros: nothing but the linear part. All weight goes to the class that is worth most. */
+static void solve_flat(crammer_singer *b, visit *v)
+{
+    uint32_t best = v->y;
+    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
+        if (m != v->y && (best == v->y || b->bound[m] > b->bound[best]))
+            best = m;
+    double gain = b->bound[best] - b->bound[v->y];
+    v->alpha_y = gain <= 0 ? 0 : b->squared ? 2 * v->C * gain : v->C;
+    v->above = v->alpha_y > 0;
+    b->above[0] = best;
+}
+
+/* Fills alpha_y, theta and b->above from b->bound. */
+static void solve_instance(crammer_singer *b, visit *v)
+{
+    const double *B = b->bound;
+    if (v->flat) {
+        solve_flat(b, v);
+        return;
+    }
+    v->above = 0;
+    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
+        if (B[m] > B[v->y])
+            b->above[v->above++] = m;
+    if (v->above == 0) {
+        v->alpha_y = 0;
+        return;
+    }
+    settle_theta(b, v, 1 / b->m.A[v->y], B[v->y] / b->m.A[v->y]);
+    v->alpha_y = (v->theta - B[v->y]) / b->m.A[v->y];
+    if (!b->squared && v->alpha_y > v->C) {
+        v->alpha_y = v->C;
+        settle_theta(b, v, 0, -v->C);
+    }
+}
+
+static double solved_alpha(const crammer_singer *b, const visit *v, uint32_t m)
+{
+    return v->flat ? -v->alpha_y : fmin(0, (v->theta - b->bound[m]) / b->m.A[m]);
+}
+
+/* Writes the solution into the entries, and the classes that change with their steps to b->above and b->m.step.
+ * Returns their number, UINT32_MAX without memory. */
+static uint32_t store(crammer_singer *b, const visit *v)
+{
+    uint32_t i = v->i;
+    entry *e = entries(b, i);
+    uint32_t old = b->span[i].used;
+    for (uint32_t k = 0; k < old; k++) {
+        b->place[e[k].class] = k + 1;
+        e[k].now = 0;
+    }
+    double others = 0;
+    bool ok = true;
+    for (uint32_t k = 0; k <= v->above && ok; k++) {
+        uint32_t m = k < v->above ? b->above[k] : v->y;
+        double rest = !b->squared && v->alpha_y >= v->C ? v->C : -others; /* the alphas add up to 0 */
+        double a = k < v->above ? solved_alpha(b, v, m) : rest;
+        others += a;
+        if (a == 0)
+            continue;
+        if (!b->place[m] && (ok = make_room(b, i))) {
+            e = entries(b, i);
+            e[b->span[i].used] = (entry){.class = m};
+            b->place[m] = ++b->span[i].used;
+        }
+        if (ok)
+            e[b->place[m] - 1].now = a;
+    }
+    uint32_t changed = 0;
+    for (uint32_t k = 0; k < b->span[i].used; k++) {
+        uint32_t m = e[k].class;
+        double d = e[k].now - b->now[m];
+        b->place[m] = 0;
+        b->above[changed] = m;
+        b->m.step[changed] = d;
+        changed += d != 0;
+    }
+    return ok ? changed : UINT32_MAX;
+}
+
+/* How far the instance is from moving: with one class alone free to rise, its slope less the next best; otherwise
+ * minus the largest gain per unit moved from one class to another. slope: [classes] */
+static double slack_of(const crammer_singer *b, uint32_t i, const double *slope)
+{
+    const span *s = &b->span[i];
+    const entry *e = entries(b, i);
+    uint32_t y = b->m.y[i], free = 0;
+    double C = multiclass_cost(&b->m, i), alpha_y = 0, least = INFINITY, most = -INFINITY;
+    uint32_t only = y;
+    for (uint32_t k = 0; k < s->used; k++) {
+        if (e[k].class == y) {
+            alpha_y = e[k].now;
+        } else if (e[k].now < 0) {
+            free++;
+            only = e[k].class;
+            least = fmin(least, slope[e[k].class]);
+        }
+    }
+    if (b->squared || alpha_y < C) {
+        free++;
+        only = y;
+        least = fmin(least, slope[y]);
+    }
+    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
+        if (free != 1 || m != only)
+            most = fmax(most, slope[m]);
+    return free == 1 ? least - most : fmin(0, least - most);
+}
+
+/* The slopes of the instance's model at its current alpha, in b->m.score, and B in b->bound. */
+static void prepare(crammer_singer *b, const visit *v, const subproblem *s)
+{
+    const uint64_t classes = b->m.base.p->classes;
+    const span *sp = &b->span[v->i];
+    const entry *e = entries(b, v->i);
+    for (uint64_t m = 0; m < classes; m++)
+        b->m.score[m] += m != v->y;
+    memcpy(b->bound, b->m.score, classes * sizeof *b->bound);
+    for (uint32_t k = 0; k < sp->used; k++) {
+        uint32_t m = e[k].class;
+        b->now[m] = e[k].now;
+        b->bound[m] -= (b->m.A[m] - s->a2) * e[k].now + s->a2 * e[k].start;
+        b->m.score[m] += s->a2 * (e[k].now - e[k].start);
+        if (b->squared && m == v->y)
+            b->m.score[m] += e[k].now / (2 * v->C);
+    }
+}
+
+static void clean(crammer_singer *b, uint32_t i)
+{
+    const entry *e = entries(b, i);
+    for (uint32_t k = 0; k < b->span[i].used; k++)
+        b->now[e[k].class] = 0;
+}
+
+#define AHEAD 4
+
+ROWS_INLINE uint64_t epoch(crammer_singer *b, const subproblem *s, const double *from, double *to, rows_form form)
+{
+    const problem *p = b->m.base.p;
+    const rows *r = &p->rows;
+    const double scale = from == to ? s->a1 : 1;
+    double worst = 0;
+    uint64_t cells = 0;
+    for (uint32_t k = 0; k < b->active; k++) {
+        if (k + AHEAD < b->active)
+            rows_prefetch(r, form, b->m.base.first + b->m.order[k + AHEAD]);
+        uint32_t i = b->m.order[k];
+        visit v = {.i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i), .flat = b->m.norm[i] == 0 && s->a2 == 0};
+        rows_scores(r, form, b->m.base.first + i, from, p->classes, b->m.score);
+        if (s->h)
+            rows_bends(r, form, b->m.base.first + i, s->h, p->classes, b->m.A);
+        for (uint64_t m = 0; m < p->classes; m++)
+            b->m.A[m] = s->a1 * (s->h ? b->m.A[m] : b->m.norm[i]) + s->a2;
+        prepare(b, &v, s);
+        if (b->squared)
+            b->m.A[v.y] += 1 / (2 * v.C);
+        double slack = slack_of(b, i, b->m.score);
+        cells += r->start[b->m.base.first + i + 1] - r->start[b->m.base.first + i];
+        if (slack > 0) {
+            clean(b, i);
+            continue;
+        }
+        worst = fmax(worst, -slack);
+        solve_instance(b, &v);
+        uint32_t changed = store(b, &v);
+        clean(b, i);
+        if (changed == UINT32_MAX)
+            return BLOCK_FAILED;
+        for (uint32_t c = 0; c < changed; c++)
+            b->m.step[c] *= scale;
+        if (changed > 0)
+            rows_add_classes(r, form, b->m.base.first + i, changed, b->above, b->m.step, from == to ? s->h : NULL,
+                             p->classes, to);
+    }
+    b->m.base.violation = worst;
+    return cells;
+}
+
+/* Loss, conjugate and gap of one instance at its scores z. With v_j = 1 + z_j - z_y, M the largest of them and 0, and
+ * a_j = -alpha_j >= 0, the gap is a sum of terms that cannot be negative:
+ *     hinge    (C - sum a) M + sum a_j (M - v_j)          squared    (2 C M - sum a)^2 / 4C + sum a_j (M - v_j)   */
+static void evaluate_instance(const crammer_singer *b, uint32_t i, const double *z, sum *loss, sum *conjugate,
+                              sum *gap)
+{
+    const entry *e = entries(b, i);
+    uint32_t y = b->m.y[i];
+    double C = multiclass_cost(&b->m, i), M = 0, all = 0, tied = 0;
+    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
+        if (m != y)
+            M = fmax(M, 1 + z[m] - z[y]);
+    for (uint32_t k = 0; k < b->span[i].used; k++) {
+        if (e[k].class == y)
+            continue;
+        all -= e[k].now;
+        tied -= e[k].now * (M - (1 + z[e[k].class] - z[y]));
+    }
+    double t = 2 * C * M - all;
+    sum_add(loss, b->squared ? C * M * M : C * M);
+    sum_add(conjugate, (b->squared ? all * (all / (4 * C)) : 0) - all);
+    sum_add(gap, b->squared ? t * (t / (4 * C)) : fmax(0, C - all) * M);
+    sum_add(gap, tied);
+}
+
+ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, block_value *value, rows_form form)
+{
+    const problem *p = b->m.base.p;
+    sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
+    uint32_t active = 0;
+    for (uint32_t i = 0; i < b->m.base.count; i++) {
+        if (b->clear_until[i] <= travelled) {
+            double *z = b->m.score;
+            rows_scores(&p->rows, form, b->m.base.first + i, w, p->classes, z);
+            evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);
+            visit v = {.i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i)};
+            prepare(b, &v, &(subproblem){0});
+            clean(b, i);
+            double slack = slack_of(b, i, z);
+            b->settled[i] = slack > b->m.base.violation;
+            /* |x'(w_j - w_y) moved| <= sqrt(2) |x| |w moved| */
+            bool clear = slack > 0 && b->span[i].used == 0;
+            b->clear_until[i] = clear ? travelled + slack / (sqrt(2 * b->m.norm[i]) * (1 + 1e-9)) : 0;
+        }
+        b->m.order[active] = i;
+        active += !b->settled[i];
+    }
+    b->active = active;
+    *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
+}
+
+static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)
+{
+    crammer_singer *b = of(base);
+    uint64_t cells = 0;
+    rng_shuffle(random, b->m.order, b->active);
+#define CALL(form) cells = epoch(b, s, from, to, form)
+    ROWS_DISPATCH(base->p->rows.form, CALL);
+#undef CALL
+    return cells;
+}
+
+static void crammer_singer_evaluate(block *base, const double *w, double travelled, block_value *value)
+{
+    crammer_singer *b = of(base);
+#define CALL(form) evaluate(b, w, travelled, value, form)
+    ROWS_DISPATCH(base->p->rows.form, CALL);
+#undef CALL
+}
+
+/* ---- along the ray ----------------------------------------------------------------------------------------- */
+
+static void crammer_singer_describe(const block *base, block_direction *d)
+{
+    const crammer_singer *b = (const crammer_singer *)base;
+    sum slope = {0, 0}, curve = {0, 0}, norm = {0, 0};
+    double limit = INFINITY;
+    for (uint32_t i = 0; i < base->count; i++) {
+        const entry *e = entries(b, i);
+        double C = multiclass_cost(&b->m, i);
+        for (uint32_t k = 0; k < b->span[i].used; k++) {
+            double da = e[k].now - e[k].start;
+            if (da == 0)
+                continue;
+            bool is_y = e[k].class == b->m.y[i];
+            sum_add(&norm, da * da);
+            if (!is_y) {
+                sum_add(&slope, da);
+                if (da > 0)
+                    limit = fmin(limit, -e[k].start / da);
+            } else if (b->squared) {
+                sum_add(&slope, da * (e[k].start / (2 * C)));
+                sum_add(&curve, da * (da / (2 * C)));
+            } else if (da > 0) {
+                limit = fmin(limit, (C - e[k].start) / da);
+            }
+        }
+    }
+    d->slope = sum_value(&slope);
+    d->curve = sum_value(&curve);
+    d->norm = sum_value(&norm);
+    d->limit = limit;
+}
+
+static void crammer_singer_move(block *base, double eta)
+{
+    crammer_singer *b = of(base);
+    for (uint32_t i = 0; i < base->count; i++) {
+        entry *e = entries(b, i);
+        uint32_t used = b->span[i].used, kept = 0;
+        if (used == 0)
+            continue;
+        double C = multiclass_cost(&b->m, i);
+        for (uint32_t k = 0; k < used; k++) {
+            bool is_y = e[k].class == b->m.y[i];
+            if (eta != 1 && e[k].now != e[k].start) {
+                double a = e[k].start + eta * (e[k].now - e[k].start);
+                e[k].now = !is_y ? fmin(a, 0) : b->squared ? fmax(a, 0) : fmin(fmax(a, 0), C);
+            }
+            e[k].start = e[k].now;
+            e[kept] = e[k];
+            kept += e[k].now != 0;
+        }
+        b->span[i].used = kept;
+        b->clear_until[i] = 0;
+    }
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------ */
+
+static block *crammer_singer_open(arena *memory, const block *base, bda_error *err)
+{
+    const uint64_t count = base->count, classes = base->p->classes;
+    crammer_singer *b = ARENA_TAKE(memory, crammer_singer, 1, err);
+    if (!b || !multiclass_open(&b->m, memory, base, err) ||
+        !(b->clear_until = ARENA_TAKE(memory, double, count, err)) ||
+        !(b->settled = ARENA_TAKE(memory, uint8_t, count, err)) ||
+        !(b->span = ARENA_TAKE(memory, span, count, err)) || !(b->now = ARENA_TAKE(memory, double, classes, err)) ||
+        !(b->bound = ARENA_TAKE(memory, double, classes, err)) ||
+        !(b->place = ARENA_TAKE(memory, uint32_t, classes, err)) ||
+        !(b->above = ARENA_TAKE(memory, uint32_t, classes, err)))
+        return NULL;
+    b->squared = base->p->loss->kind == LOSS_SQUARED_HINGE;
+    return &b->m.base;
+}
+
+static void crammer_singer_close(block *base)
+{
+    crammer_singer *b = of(base);
+    mem_free(b->pool, b->pool_room * sizeof *b->pool);
+}
+
+static void crammer_singer_alpha(const block *base, double *alpha)
+{
+    const crammer_singer *b = (const crammer_singer *)base;
+    memset(alpha, 0, base->count * base->p->classes * sizeof *alpha);
+    for (uint32_t i = 0; i < base->count; i++)
+        for (uint32_t k = 0; k < b->span[i].used; k++)
+            alpha[i * base->p->classes + entries(b, i)[k].class] = entries(b, i)[k].now;
+}
+
+const block_kind crammer_singer_blocks = {
+    .open = crammer_singer_open,
+    .close = crammer_singer_close,
+    .epoch = crammer_singer_epoch,
+    .describe = crammer_singer_describe,
+    .ray = NULL, /* both duals are quadratic */
+    .move = crammer_singer_move,
+    .evaluate = crammer_singer_evaluate,
+    .largest_norm = multiclass_largest_norm,
+    .alpha = crammer_singer_alpha,
+};

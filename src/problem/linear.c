@@ -1,0 +1,348 @@
+/* linear.c - dual blocks of binary classification and regression: one alpha per instance.
+ *
+ * Coordinate descent as in Hsieh et al. 2008; for the logistic loss as in Yu et al. 2011, with the closed
+ * one-dimensional problem of loss_math.h.
+ *
+ * Shrinking: evaluate knows every margin at w. A variable that rests at a bound or kink, and farther from moving than
+ * the worst violation seen in the last epoch, is left out of the next round, and judged anew at the next evaluation.
+ * So nothing is ever left out when convergence is claimed.
+ *
+ * Each loop is written once, for constant `kind` and `form`, and instantiated for every loss and form of the rows. */
+#include "problem/kinds.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "base/vector.h"
+#include "data/rows_math.h"
+#include "problem/loss_math.h"
+
+typedef struct variable {
+    double a;     /* alpha, moving while the sub-problem is solved */
+    double start; /* alpha when the round began */
+    double norm;  /* x'x */
+    double y;     /* label or target */
+} variable;
+
+/* c - b of a logistic variable, which b alone could not tell when it is near c */
+typedef struct logistic_rest {
+    double now, start;
+} logistic_rest;
+
+typedef struct linear {
+    block base;
+    variable *var;       /* [count] */
+    logistic_rest *rest; /* [count] logistic only */
+    double *clear_until; /* [count] `travelled` up to which the instance surely adds nothing */
+    uint32_t *order;     /* [count] the first `active` are visited */
+    uint8_t *settled;    /* [count] left out of this round */
+    uint32_t active;
+} linear;
+
+typedef struct linear_loops {
+    uint64_t (*epoch)(linear *b, const subproblem *s, const double *from, double *to);
+    void (*evaluate)(linear *b, const double *w, double travelled, block_value *value);
+    void (*norms)(linear *b);
+} linear_loops;
+
+LOSS_INLINE double cost_of(const problem *p, loss_kind kind, double y)
+{
+    bool regression = kind >= LOSS_EPSILON_INSENSITIVE;
+    return p->cost[!regression && y > 0];
+}
+
+/* How many visits ahead a row's variable and start are asked for, its cells once the start is known, and the weights
+ * once the cells are there; the last pays only where the weights are larger than any cache. */
+#define AHEAD_VARIABLE 12
+#define AHEAD_CELLS 6
+#define AHEAD_WEIGHTS 2
+#define WEIGHTS_BEYOND_CACHE (4u << 20)
+
+/* One pass over the active variables in the order given. Slopes are taken from `from`, changes go to `to`: one vector
+ * u for the coupled model, w and dv where each instance is on its own. Returns the number of cells visited. */
+LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, double *to, loss_kind kind,
+                           rows_form form, bool curved)
+{
+    const problem *p = b->base.p;
+    const rows *r = &p->rows;
+    const uint64_t first = b->base.first;
+    const double a1 = s->a1, a2 = s->a2, e = p->epsilon, scale = from == to ? a1 : 1;
+    const bool wide = p->n > WEIGHTS_BEYOND_CACHE;
+    double worst = 0;
+    uint64_t cells = 0;
+    for (uint32_t k = 0; k < b->active; k++) {
+        if (k + AHEAD_VARIABLE < b->active) {
+            uint32_t far = b->order[k + AHEAD_VARIABLE], near = b->order[k + AHEAD_CELLS];
+            __builtin_prefetch(&b->var[far], 1);
+            __builtin_prefetch(&r->start[first + far]);
+            rows_prefetch(r, form, first + near);
+            if (wide)
+                rows_prefetch_weights(r, form, first + b->order[k + AHEAD_WEIGHTS], from);
+        }
+        uint32_t i = b->order[k];
+        variable *v = &b->var[i];
+        double c = cost_of(p, kind, v->y);
+        double slope = rows_dot(r, form, first + i, from) + a2 * (v->a - v->start);
+        double slack = loss_slack(kind, v->a, slope, v->y, c, e);
+        cells += r->start[first + i + 1] - r->start[first + i];
+        if (slack > 0) {
+            if (slack > b->base.violation) { /* for the epochs that are left of this round */
+                b->order[k] = b->order[--b->active];
+                b->order[b->active] = i;
+                k--;
+            }
+            continue;
+        }
+        if (-slack > worst)
+            worst = -slack;
+        double none = 0, *rest = kind == LOSS_LOGISTIC ? &b->rest[i].now : &none;
+        double norm = curved ? rows_bend(r, form, first + i, s->h) : v->norm; /* x'Hx */
+        double a = loss_step(kind, v->a, rest, slope, a1 * norm + a2, v->y, c, e);
+        double d = a - v->a;
+        if (d != 0) {
+            v->a = a;
+            if (curved && from == to)
+                rows_add_scaled(r, form, first + i, scale * d, s->h, to);
+            else
+                rows_add(r, form, first + i, scale * d, to);
+        }
+    }
+    b->base.violation = worst;
+    return cells;
+}
+
+/* The three sums of block_value at w, and the variables that are settled there. */
+LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_value *value, loss_kind kind,
+                          rows_form form)
+{
+    const problem *p = b->base.p;
+    const double e = p->epsilon;
+    sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
+    uint32_t active = 0;
+    for (uint32_t i = 0; i < b->base.count; i++) {
+        variable *v = &b->var[i];
+        if (b->clear_until[i] <= travelled) {
+            double z = rows_dot(&p->rows, form, b->base.first + i, w);
+            double c = cost_of(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
+            double slack = loss_slack(kind, v->a, z, v->y, c, e);
+            b->settled[i] = slack > b->base.violation;
+            if (slack > 0 && v->a == 0) { /* no loss, and none as long as |x'(w' - w)| < slack */
+                b->clear_until[i] = travelled + slack / (sqrt(v->norm) * (1 + 1e-9));
+            } else {
+                b->clear_until[i] = 0;
+                sum_add(&loss_sum, loss_value(kind, z, v->y, c, e));
+                sum_add(&conjugate, loss_conjugate(kind, v->a, rest, v->y, c, e));
+                sum_add(&gap, loss_gap(kind, z, v->a, rest, v->y, c, e));
+            }
+        }
+        b->order[active] = i;
+        active += !b->settled[i];
+    }
+    b->active = active;
+    *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
+}
+
+LOSS_INLINE void norms(linear *b, rows_form form)
+{
+    for (uint32_t i = 0; i < b->base.count; i++)
+        b->var[i].norm = rows_norm(&b->base.p->rows, form, b->base.first + i);
+}
+
+#define LOOPS_OF(name, kind, form)                                                                                   \
+    static uint64_t name##_##form##_epoch(linear *b, const subproblem *s, const double *from, double *to)            \
+    {                                                                                                                \
+        return s->h ? epoch(b, s, from, to, kind, form, true) : epoch(b, s, from, to, kind, form, false);            \
+    }                                                                                                                \
+    static void name##_##form##_evaluate(linear *b, const double *w, double travelled, block_value *value)           \
+    {                                                                                                                \
+        evaluate(b, w, travelled, value, kind, form);                                                                \
+    }
+#define LOOPS_OF_LOSS(name, kind)                                                                                    \
+    LOOPS_OF(name, kind, ROWS_ONES)                                                                                  \
+    LOOPS_OF(name, kind, ROWS_CONSTANT)                                                                              \
+    LOOPS_OF(name, kind, ROWS_FLOAT)                                                                                 \
+    LOOPS_OF(name, kind, ROWS_DOUBLE)
+
+LOOPS_OF_LOSS(hinge, LOSS_HINGE)
+LOOPS_OF_LOSS(squared_hinge, LOSS_SQUARED_HINGE)
+LOOPS_OF_LOSS(logistic, LOSS_LOGISTIC)
+LOOPS_OF_LOSS(epsilon, LOSS_EPSILON_INSENSITIVE)
+LOOPS_OF_LOSS(squared_epsilon, LOSS_SQUARED_EPSILON_INSENSITIVE)
+LOOPS_OF_LOSS(squared_error, LOSS_SQUARED_ERROR)
+
+#define NORMS_OF(form)                                                                                               \
+    static void form##_norms(linear *b)                                                                              \
+    {                                                                                                                \
+        norms(b, form);                                                                                              \
+    }
+NORMS_OF(ROWS_ONES)
+NORMS_OF(ROWS_CONSTANT)
+NORMS_OF(ROWS_FLOAT)
+NORMS_OF(ROWS_DOUBLE)
+
+#define LOOP_CELL(name, form) [form] = {name##_##form##_epoch, name##_##form##_evaluate, form##_norms}
+#define LOOP_ROW(kind, name)                                                                                         \
+    [kind] = {LOOP_CELL(name, ROWS_ONES), LOOP_CELL(name, ROWS_CONSTANT), LOOP_CELL(name, ROWS_FLOAT),               \
+              LOOP_CELL(name, ROWS_DOUBLE)}
+
+static const linear_loops loops[][4] = {
+    LOOP_ROW(LOSS_HINGE, hinge),
+    LOOP_ROW(LOSS_SQUARED_HINGE, squared_hinge),
+    LOOP_ROW(LOSS_LOGISTIC, logistic),
+    LOOP_ROW(LOSS_EPSILON_INSENSITIVE, epsilon),
+    LOOP_ROW(LOSS_SQUARED_EPSILON_INSENSITIVE, squared_epsilon),
+    LOOP_ROW(LOSS_SQUARED_ERROR, squared_error),
+};
+
+static const linear_loops *loops_of(const linear *b)
+{
+    return &loops[b->base.p->loss->kind][b->base.p->rows.form];
+}
+
+static block *linear_open(arena *memory, const block *base, bda_error *err)
+{
+    const problem *p = base->p;
+    const uint64_t count = base->count;
+    const bool logistic = p->loss->kind == LOSS_LOGISTIC;
+    linear *b = ARENA_TAKE(memory, linear, 1, err);
+    if (!b || !(b->var = ARENA_TAKE(memory, variable, count, err)) ||
+        !(b->clear_until = ARENA_TAKE(memory, double, count, err)) ||
+        !(b->order = ARENA_TAKE(memory, uint32_t, count, err)) ||
+        !(b->settled = ARENA_TAKE(memory, uint8_t, count, err)) ||
+        (logistic && !(b->rest = ARENA_TAKE(memory, logistic_rest, count, err))))
+        return NULL;
+    b->base = *base;
+    for (uint64_t i = 0; i < count; i++) {
+        double label = p->data->label[base->first + i];
+        variable *v = &b->var[i];
+        v->y = p->loss->regression ? label : label == p->labels[1] ? 1 : -1;
+        if (logistic)
+            b->rest[i].now = b->rest[i].start = p->cost[v->y > 0];
+    }
+    loops_of(b)->norms(b);
+    return &b->base;
+}
+
+static uint64_t linear_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)
+{
+    linear *b = (linear *)base;
+    rng_shuffle(random, b->order, b->active);
+    return loops_of(b)->epoch(b, s, from, to);
+}
+
+static void linear_evaluate(block *base, const double *w, double travelled, block_value *value)
+{
+    linear *b = (linear *)base;
+    loops_of(b)->evaluate(b, w, travelled, value);
+}
+
+/* What the step size needs to know of the ray alpha + eta da. */
+static void linear_describe(const block *base, block_direction *d)
+{
+    const linear *b = (const linear *)base;
+    const problem *p = base->p;
+    loss_kind kind = p->loss->kind;
+    sum slope = {0, 0}, curve = {0, 0}, norm = {0, 0};
+    double limit = INFINITY;
+    for (uint32_t i = 0; i < base->count; i++) {
+        const variable *v = &b->var[i];
+        double da = v->a - v->start;
+        if (da == 0)
+            continue;
+        double c = cost_of(p, kind, v->y);
+        sum_add(&norm, da * da);
+        limit = fmin(limit, loss_limit(kind, v->start, da, v->y, c));
+        if (p->loss->quadratic_dual) {
+            sum_add(&slope, da * loss_conjugate_slope(kind, v->start, 0, v->y, c, p->epsilon));
+            if (kind != LOSS_HINGE)
+                sum_add(&curve, da * (da / (2 * c)));
+        }
+    }
+    d->slope = sum_value(&slope);
+    d->curve = sum_value(&curve);
+    d->norm = sum_value(&norm);
+    d->limit = limit;
+}
+
+static void linear_ray(const block *base, int trials, const double *eta, double *change, double *slope)
+{
+    const linear *b = (const linear *)base;
+    const problem *p = base->p;
+    const loss_kind kind = p->loss->kind;
+    const double e = p->epsilon;
+    sum changes[BLOCK_TRIALS] = {{0, 0}}, slopes[BLOCK_TRIALS] = {{0, 0}};
+    for (uint32_t i = 0; i < base->count; i++) {
+        const variable *v = &b->var[i];
+        double da = v->a - v->start;
+        if (da == 0)
+            continue;
+        double c = cost_of(p, kind, v->y);
+        logistic_rest rest = kind == LOSS_LOGISTIC ? b->rest[i] : (logistic_rest){0, 0};
+        double before = loss_conjugate(kind, v->start, rest.start, v->y, c, e);
+        for (int k = 0; k < trials; k++) {
+            double a = v->start + eta[k] * da, r = rest.start + eta[k] * (rest.now - rest.start);
+            sum_add(&changes[k], loss_conjugate(kind, a, r, v->y, c, e) - before);
+            if (slope)
+                sum_add(&slopes[k], da * loss_conjugate_slope(kind, a, r, v->y, c, e));
+        }
+    }
+    for (int k = 0; k < trials; k++) {
+        change[k] = sum_value(&changes[k]);
+        if (slope)
+            slope[k] = sum_value(&slopes[k]);
+    }
+}
+
+static void linear_move(block *base, double eta)
+{
+    linear *b = (linear *)base;
+    const problem *p = base->p;
+    const loss_kind kind = p->loss->kind;
+    for (uint32_t i = 0; i < base->count; i++) {
+        variable *v = &b->var[i];
+        if (v->a == v->start)
+            continue;
+        double c = cost_of(p, kind, v->y);
+        if (eta != 1) { /* at 1 the solver's own values stand, which meet bounds exactly */
+            double a = v->start + eta * (v->a - v->start);
+            if (!p->loss->regression) /* against rounding at a step up to the limit */
+                a = v->y * clip(v->y * a, 0, kind == LOSS_SQUARED_HINGE ? INFINITY : c);
+            else if (kind == LOSS_EPSILON_INSENSITIVE)
+                a = clip(a, -c, c);
+            v->a = a;
+            if (kind == LOSS_LOGISTIC)
+                b->rest[i].now = clip(b->rest[i].start + eta * (b->rest[i].now - b->rest[i].start), 0, c);
+        }
+        v->start = v->a;
+        if (kind == LOSS_LOGISTIC)
+            b->rest[i].start = b->rest[i].now;
+        b->clear_until[i] = 0;
+    }
+}
+
+static double linear_largest_norm(const block *base)
+{
+    const linear *b = (const linear *)base;
+    double largest = 0;
+    for (uint32_t i = 0; i < base->count; i++)
+        largest = fmax(largest, b->var[i].norm);
+    return largest;
+}
+
+static void linear_alpha(const block *base, double *alpha)
+{
+    const linear *b = (const linear *)base;
+    for (uint32_t i = 0; i < base->count; i++)
+        alpha[i] = b->var[i].a;
+}
+
+const block_kind linear_blocks = {
+    .open = linear_open,
+    .epoch = linear_epoch,
+    .describe = linear_describe,
+    .ray = linear_ray,
+    .move = linear_move,
+    .evaluate = linear_evaluate,
+    .largest_norm = linear_largest_norm,
+    .alpha = linear_alpha,
+};

@@ -1,0 +1,27 @@
+/* multiclass.h - what the two kinds of multiclass blocks share. w is [columns][classes]. */
+#ifndef PROBLEM_MULTICLASS_H
+#define PROBLEM_MULTICLASS_H
+
+#include "problem/kinds.h"
+
+typedef struct multiclass {
+    block base;
+    uint32_t *y;     /* [count] class */
+    double *norm;    /* [count] x'x */
+    uint32_t *order; /* [count] of the visits */
+    /* Work space, [classes] each */
+    double *score; /* x'w_m */
+    double *A;     /* curvature of the model: a1 x'H_m x + a2 */
+    double *step;  /* what changes */
+} multiclass;
+
+/* Fills the structure, which a kind's own begins with. */
+bool multiclass_open(multiclass *b, arena *memory, const block *base, bda_error *err);
+double multiclass_largest_norm(const block *base);
+
+static inline double multiclass_cost(const multiclass *b, uint32_t i)
+{
+    return b->base.p->cost[b->y[i]];
+}
+
+#endif
