@@ -112,3 +112,16 @@ uint64_t block_count(const block *b)
 {
     return b->count;
 }
+
+/* linear.c: variable, clear_until, order, settled; softmax.c: beta twice a class; crammer_singer.c: a span and about
+ * four entries of 24 bytes an instance, more where classes are hard to tell apart. */
+uint64_t block_forecast(const loss *l, uint64_t classes, uint64_t instances)
+{
+    bool logistic = l->kind == LOSS_LOGISTIC;
+    uint64_t common = sizeof(double) * 2 + sizeof(uint32_t) * 2, each;
+    if (classes <= 2)
+        each = sizeof(double) * (logistic ? 7 : 5) + sizeof(uint32_t) + 1;
+    else
+        each = common + (logistic ? 2 * sizeof(double) * classes : 16 + 4 * 24);
+    return instances * each;
+}

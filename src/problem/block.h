@@ -96,7 +96,7 @@ double block_largest_norm(const block *b);
 void block_alpha(const block *b, double *alpha);
 uint64_t block_count(const block *b);
 
-/* Bytes of dual variables for so many instances: a forecast. */
+/* Bytes of dual variables for so many instances, about: classes is 1 for regression. */
 uint64_t block_forecast(const loss *l, uint64_t classes, uint64_t instances);
 
 #endif

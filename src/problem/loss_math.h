@@ -60,6 +60,13 @@ LOSS_INLINE double entropy_term(double b, double c)
     return b > 0 ? b * log_ratio(b, c) : 0;
 }
 
+/* b log(b/c) + rest log(rest/c) with b + rest = c: the larger of the two through the smaller, which says more */
+LOSS_INLINE double binary_entropy(double b, double rest, double c)
+{
+    double less = b < rest ? b : rest, more = b < rest ? rest : b;
+    return entropy_term(less, c) + more * log1p(-less / c);
+}
+
 LOSS_INLINE double loss_value(loss_kind kind, double z, double y, double c, double e)
 {
     double m = positive_part(1 - y * z), r = z - y, h = positive_part(fabs(r) - e);
@@ -90,7 +97,7 @@ LOSS_INLINE double loss_conjugate(loss_kind kind, double a, double rest, double 
     case LOSS_SQUARED_HINGE:
         return b * (b / (4 * c)) - b;
     case LOSS_LOGISTIC:
-        return entropy_term(b, c) + entropy_term(rest, c);
+        return binary_entropy(b, rest, c);
     case LOSS_EPSILON_INSENSITIVE:
         return e * fabs(a) - b;
     case LOSS_SQUARED_EPSILON_INSENSITIVE:
@@ -133,10 +140,11 @@ LOSS_INLINE double log_mean_exp(double p, double q, double d)
  * softplus(s) - softplus(t) - p (s - t), which near s = t is a power series instead of a difference. */
 LOSS_INLINE double logistic_distance(double z, double b, double rest, double y, double c)
 {
+    const double none = 1e-290; /* so small a part adds nothing that could be seen */
     double s = -y * z;
-    if (b <= 0)
+    if (b <= none * c)
         return c * softplus(s);
-    if (rest <= 0)
+    if (rest <= none * c)
         return c * softplus(-s);
     double p = b / c, q = rest / c, d = s - log_ratio(b, rest);
     if (fabs(d) < 1e-2) {

@@ -17,11 +17,6 @@
 
 #define FIXED ((uint64_t)20 << 20)
 
-static uint64_t dual_bytes(uint64_t instances, bool logistic)
-{
-    return instances * (BLOCK_BYTES_PER_ROW + (logistic ? BLOCK_BYTES_LOGISTIC : 0));
-}
-
 static uint64_t vector_bytes(uint64_t n, uint64_t local_blocks)
 {
     uint64_t vectors = 2 + (local_blocks > 1 ? local_blocks : 1);
@@ -48,8 +43,11 @@ uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, in
     }
     uint64_t blocks = s->blocks > 0 ? (uint64_t)s->blocks : (uint64_t)size * (uint64_t)s->threads;
     uint64_t instances = share(summary->instances, size), cells = share(summary->nonzeros, size);
-    return FIXED + cells * cell + instances * row + dual_bytes(instances, strcmp(s->loss, "logistic") == 0) +
-           vector_bytes(summary->features + (s->bias > 0), share(blocks, size));
+    const loss *l = loss_find(s->loss[0] ? s->loss : "squared-hinge");
+    bool regression = strcmp(s->task, "regress") == 0;
+    uint64_t classes = regression ? 1 : summary->labels;
+    return FIXED + cells * cell + instances * row + block_forecast(l, classes, instances) +
+           vector_bytes((summary->features + (s->bias > 0)) * (classes > 2 ? classes : 1), share(blocks, size));
 }
 
 /* A number that ranks of one machine share. */
@@ -73,8 +71,7 @@ bool forecast_check(comm *c, const problem *p, bda_error *err)
         return false;
     }
     uint64_t *needed = machine + size;
-    uint64_t mine =
-        dual_bytes(p->rows.count, p->loss->kind == LOSS_LOGISTIC) + vector_bytes(p->n, p->data->local_blocks);
+    uint64_t mine = block_forecast(p->loss, p->classes, p->rows.count) + vector_bytes(p->n, p->data->local_blocks);
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();

@@ -43,7 +43,9 @@ static bool open_problem(problem *p, comm *c, const data *d, const bda_settings 
         .bias = t->bias,
         .threads = (int)s->threads,
     };
-    return choose_factors(c, d, t, request.cost_factor, err) && problem_open(p, c, d, &request, err);
+    double factor[2];
+    request.cost_factor = factor;
+    return choose_factors(c, d, t, factor, err) && problem_open(p, c, d, &request, err);
 }
 
 /* Rank 0 opens the log and writes its first line; a log that cannot be written is known before training begins. */
@@ -95,16 +97,16 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
 {
     err_clear(err);
     training t;
-    problem p;
+    problem p = {0};
     training_watch w = {
         .target = s->gap, .max_rounds = (uint64_t)s->max_rounds, .max_time = s->max_time, .observer = observer};
     bda_model *m = NULL;
-    if (!settings_training(s, &t, err) || !open_problem(&p, c, d, s, &t, err) || !forecast_check(c, &p, err))
-        return NULL;
-    m = model_new(d->features, t.bias, err);
-    /* The best weights are kept where the model wants them. */
-    bool ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
+    bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err) && forecast_check(c, &p, err);
     if (ok) {
+        m = model_new(d->features, t.bias, err);
+        ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
+    }
+    if (ok) { /* the best weights are kept where the model wants them */
         watch_start(&w, m->w, m->n);
         ok = t.method->train(t.method, &p, &t.options, &w.watch, err);
     }
@@ -115,10 +117,12 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     if (ok) {
         conclude(&w, c, outcome);
         fill_model(m, &p, s, &t, &w);
-        return m;
+    } else {
+        bda_error ignored = {0};
+        log_close(w.log, &ignored);
+        bda_model_free(m);
+        m = NULL;
     }
-    bda_error ignored = {0};
-    log_close(w.log, &ignored);
-    bda_model_free(m);
-    return NULL;
+    problem_close(&p);
+    return m;
 }

@@ -353,9 +353,13 @@ static bool train(training *t, comm *c)
     t->local = (uint64_t)t->counts[me] - 1;
     t->local_blocks = comm_first_block(s->blocks, me + 1, ranks) - comm_first_block(s->blocks, me, ranks);
     bda_error err = {0};
-    problem p;
-    problem_request request = {s->loss,          s->cost, {g->factor[0], g->factor[1]},
-                               g->check.epsilon, g->bias, t->alone ? 1 : s->threads};
+    problem p = {0};
+    problem_request request = {.loss = s->loss,
+                               .cost = s->cost,
+                               .cost_factor = s->loss->regression ? NULL : g->factor,
+                               .epsilon = g->check.epsilon,
+                               .bias = g->bias,
+                               .threads = t->alone ? 1 : s->threads};
     data *d = data_of(c, t, &err);
     bool ok = d && problem_open(&p, c, d, &request, &err);
     if (ok) {
@@ -364,6 +368,7 @@ static bool train(training *t, comm *c)
         ok = s->method->train(s->method, &p, &s->options, &t->watch, &err);
     }
     expect(t, ok, "%s", err.text);
+    problem_close(&p);
     data_free(d);
     return ok;
 }

@@ -52,12 +52,12 @@ static void bench_open(bench *t, const loss *f)
         t->check_column[j] = j % N;
         t->value[j] = uniform(-1, 1);
     }
-    problem_request request = {f, 0.8, {1, 1}, 0.1, -1, 1};
-    if (!f->regression)
-        request.cost_factor[0] = 1.7;
+    const double factor[2] = {f->regression ? 1 : 1.7, 1};
+    problem_request request = {
+        .loss = f, .cost = 0.8, .cost_factor = factor, .epsilon = 0.1, .bias = -1, .threads = 1};
     for (int i = 0; i < L; i++) {
         t->label[i] = t->y[i] = f->regression ? uniform(-2, 2) : i % 2 ? 1 : -1;
-        t->cost[i] = request.cost * request.cost_factor[t->y[i] > 0];
+        t->cost[i] = request.cost * factor[t->y[i] > 0];
     }
     t->check = (check_problem){
         check_loss_named(f->name), L, N, t->check_start, t->check_column, t->value, t->y, t->cost, 0.1};
@@ -72,7 +72,9 @@ static void bench_open(bench *t, const loss *f)
 
 static void bench_close(bench *t)
 {
+    blocks_close(t->blocks);
     arena_free(&t->memory);
+    problem_close(&t->problem);
     data_free(t->data);
     bda_comm_free(t->comm);
 }

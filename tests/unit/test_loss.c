@@ -470,15 +470,15 @@ static void test_regulariser(void **unused)
             product += (long double)u[j] * v[j];
         }
         for (int threads = 1; threads <= 3; threads++) {
-            double value = g->value(u, n, threads), conjugate = g->conjugate(v, n, threads);
+            penalty p = penalty_for(n, 1, 0, NULL, threads), alone = penalty_for(n, 1, 0, NULL, 1);
+            double value = g->value(&p, u), conjugate = g->conjugate(&p, v);
             long double slack = 1e-15L * (square_u + square_v);
             assert_true(fabsl(value - square_u / 2) <= slack);
             assert_true(fabsl(conjugate - square_v / 2) <= slack);
             assert_true(value + conjugate >= product - slack); /* Fenchel */
-            g->gradient(w, v, n, threads);
-            assert_true(fabsl(g->value(w, n, threads) + conjugate - square_v) <=
-                        slack); /* equality at w = grad g*(v) */
-            assert_true(value == g->value(u, n, 1) && conjugate == g->conjugate(v, n, 1)); /* bits */
+            g->gradient(&p, w, v);
+            assert_true(fabsl(g->value(&p, w) + conjugate - square_v) <= slack); /* equality at w = grad g*(v) */
+            assert_true(value == g->value(&alone, u) && conjugate == g->conjugate(&alone, v)); /* bits */
             for (uint64_t j = 0; g->identity && j < n; j++)
                 assert_true(w[j] == v[j]);
         }
