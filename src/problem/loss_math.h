@@ -129,22 +129,17 @@ LOSS_INLINE double loss_conjugate_slope(loss_kind kind, double a, double rest, d
     return NAN;
 }
 
-/* log(p e^d + q) for p + q = 1 and d <= 0, precise where the sum is near 1 and where it is near 0 */
-LOSS_INLINE double log_mean_exp(double p, double q, double d)
-{
-    double x = p * expm1(d);
-    return x > -0.5 ? log1p(x) : log(p * exp(d) + q);
-}
-
-/* c KL(p | q) with p = b/c and q = sigmoid(-yz): with s = -yz and t = log(b/rest) it is c times the Bregman distance
- * softplus(s) - softplus(t) - p (s - t), which near s = t is a power series instead of a difference. */
+/* c KL(p | sigmoid(s)) with p = b/c and s = -yz. With t = log(b/rest) and d = s - t it is c times the Bregman
+ * distance softplus(s) - softplus(t) - p d, in three forms, none of which takes a small difference of large numbers:
+ *     small d     a power series
+ *     middling    log1p(p (e^d - 1)) - p d
+ *     large       p log(p / sigmoid(s)) + q log(q / sigmoid(-s)),   q = 1 - p   */
 LOSS_INLINE double logistic_distance(double z, double b, double rest, double y, double c)
 {
-    const double none = 1e-290; /* so small a part adds nothing that could be seen */
     double s = -y * z;
-    if (b <= none * c)
+    if (b <= 0)
         return c * softplus(s);
-    if (rest <= none * c)
+    if (rest <= 0)
         return c * softplus(-s);
     double p = b / c, q = rest / c, d = s - log_ratio(b, rest);
     if (fabs(d) < 1e-2) {
@@ -152,9 +147,10 @@ LOSS_INLINE double logistic_distance(double z, double b, double rest, double y, 
         double series = 0.5 + d * ((q - p) / 6 + d * ((1 - 6 * pq) / 24 + d * (q - p) * (1 - 12 * pq) / 120));
         return c * pq * d * d * series;
     }
-    /* log(p e^d + q) - p d, from the side that does not overflow */
-    double x = d < 0 ? log_mean_exp(p, q, d) - p * d : log_mean_exp(q, p, -d) + q * d;
-    return c * positive_part(x);
+    if (fabs(d) < 1) /* the smaller of p and q keeps its digits */
+        return c * positive_part(p < q ? log1p(p * expm1(d)) - p * d : log1p(q * expm1(-d)) + q * d);
+    double log_p = b < rest ? log_ratio(b, c) : log1p(-q), log_q = b < rest ? log1p(-p) : log_ratio(rest, c);
+    return positive_part(b * (log_p + softplus(-s)) + rest * (log_q + softplus(s)));
 }
 
 /* xi(z) + xi*(-a) + a z, each form a sum of terms that cannot be negative */
