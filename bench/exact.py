@@ -1,4 +1,4 @@
-"""What it costs that sums have the same bits on any number of ranks: the exact sum of vectors beside MPI_Allreduce."""
+"""What the same bits on any number of ranks cost: the exact sum of vectors beside MPI_Allreduce."""
 import os
 import shlex
 import subprocess

@@ -6,7 +6,7 @@ def run(options):
     rows = []
     for name in options.shapes:
         path = tools.generated(name)
-        theirs = min(tools.liblinear(path, "squared-hinge", 1e9).rss for _ in range(2))
+        theirs = min(r.rss for r in tools.liblinear_one_pass(path, "hinge"))
         trained = tools.train(path, "--max-rounds=3")
         ours, cells = trained.end["peak_rss_bytes"], trained.start["nonzeros"]
         rows.append([name, tools.mega(theirs), tools.mega(ours), ours / theirs, theirs / cells, ours / cells])

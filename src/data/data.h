@@ -9,8 +9,8 @@
 #define DATA_LABELS_COUNTED 1000 /* distinct labels are listed up to this number */
 
 struct bda_data {
-    rows rows;     /* bias 0; columns = features */
-    double *label; /* [rows.count] */
+    rows rows;           /* bias 0; columns = features */
+    const double *label; /* [rows.count] */
 
     /* The same on all ranks */
     uint64_t features;            /* n without a constant feature: largest column + 1 */
@@ -38,7 +38,7 @@ typedef struct data_request {
     const char *path; /* may hold "{rank}": then each rank reads its own file */
     bool zero_based;  /* LIBSVM text counts features from 0 */
     uint64_t blocks;  /* K > 0 */
-    int threads;
+    int threads;      /* share the text of this rank */
 } data_request;
 
 /* Reads and checks. A shared file is cut into K contiguous blocks of equal numbers of instances (block k holds the

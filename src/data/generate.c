@@ -22,7 +22,7 @@ const data_shape data_shapes[] = {
     {0},
 };
 
-#define CHUNK_CELLS ((uint64_t)1 << 16) /* that a rank makes at a time, about */
+#define CHUNK_CELLS ((uint64_t)1 << 18) /* that a rank makes at a time, about */
 #define CELL_TEXT 40                    /* at most: a blank, an index of 10 digits, a colon, a value of up to 20 */
 
 /* What a rank has made of the chunk at hand, and what makes it. */

@@ -1,5 +1,5 @@
-/* source.c - bytes from files, by pread into the reader's buffer: measured as fast as mapped pages, and a file that
- * shrinks while it is read ends early instead of killing the process. What is packed goes through a small window. */
+/* source.c - bytes from files, by pread into the reader's buffer: a file that shrinks while it is read ends early,
+ * where a mapped one would kill the process. What is packed goes through a small window. */
 #include "data/source.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-"""Does the program tell the truth? Exported weights and the text of the data are enough to value a model in plain Python;
-the log must agree with that, and its bounds must hold. And the methods rank as their authors say."""
+"""Does the program tell the truth? Exported weights and the text of the data are enough to value a model in plain
+Python; the log must agree with that, and its bounds must hold. And the methods rank as their authors say."""
 import math
 import random
 
@@ -45,7 +45,7 @@ def primal(rows, w, loss, cost, epsilon=0.1, bias=-1.0, weight=None):
 
 
 def words(rows=1500, features=4000, seed=5):
-    """Text-like rows: feature frequencies fall as a power law, rows have length 1, labels come from a planted model."""
+    """Text-like rows: feature frequencies fall as a power law, rows have length 1, labels from a planted model."""
     r = random.Random(seed)
     planted = [r.gauss(0, 1) for _ in range(features)]
     out = []
@@ -127,7 +127,7 @@ class Certificate(support.Case):
 
 
 class Rounds(support.Case):
-    """The paper's claim: on text, the line search needs fewer rounds than safe steps (disdca) and averages (dsvm-ave)."""
+    """The paper's claim: on text, the line search needs fewer rounds than safe steps (disdca) and averages."""
 
     def duals(self, loss, *options):
         self.works("train", f"--loss={loss}", "--log=log", "--quiet", *options, "d", "m")

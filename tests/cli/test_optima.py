@@ -1,7 +1,7 @@
 """Reference optima of well-known data sets, where a table of them and the data are at hand; otherwise skipped.
 
-The table has lines of: data, task (binary, regression), loss, cost, optimum, source, separated by tabs; the training text
-of NAME is data/NAME/train, plain or packed by xz or zstd, beside the table. BDA_OPTIMA names another table.
+The table has lines of: data, task (binary, regression), loss, cost, optimum, source, separated by tabs; the training
+text of NAME is data/NAME/train, plain or packed by xz or zstd, beside the table. BDA_OPTIMA names another table.
 """
 import lzma
 import os
@@ -45,7 +45,8 @@ class Optima(support.Case):
     def check(self, rows, task, loss, cost, optimum, upper_bound):
         within = WITHIN.get(loss, 1e-5)
         high = max(y for y, _ in rows)
-        start = cost * sum(loss_of(loss, 0, y if task == "regression" else 1 if y == high else -1, 0.1) for y, _ in rows)
+        targets = [y if task == "regression" else 1 if y == high else -1 for y, _ in rows]
+        start = cost * sum(loss_of(loss, 0, y, 0.1) for y in targets)
         self.works("train", f"--task={LOSSES[task]}", f"--loss={loss}", f"--cost={cost}", "--epsilon=0.1",
                    f"--gap={within * optimum / start:.3g}", "--max-rounds=100000", "--log=log", "--quiet", "d", "m")
         self.works("export", "--format=liblinear", "m", "text")

@@ -225,6 +225,43 @@ static void own_files(void)
     unlink(path);
 }
 
+/* Files of different formats and forms: text where the rank is even, binary where it is odd, ones, constant, float
+ * and double in turn. The form is the largest that is needed, and values survive. */
+static void own_files_of_all_kinds(void)
+{
+    static const char *const texts[] = {"1 1:1 3:1\n2\n", "1 2:0.1 3:0.1\n2 1:3\n3\n", "1 1:0.5 2:2\n",
+                                        "1 1:0.1 2:0.2\n"};
+    static const double sums[] = {2, 0.1 + 0.1 + 3, 2.5, 0.1 + 0.2};
+    char path[32];
+    bda_error err = {0};
+    snprintf(path, sizeof path, "kind-%d", rank);
+    FILE *to = fopen(path, "w");
+    CHECK(to && fputs(texts[rank % 4], to) >= 0 && fclose(to) == 0);
+    if (rank % 2 == 1) {
+        data *own = load(single, path, 1, 1, &err);
+        CHECK(own && data_write(single, own, path, false, false, &err));
+        data_free(own);
+    }
+    data *d = load(c, "kind-{rank}", (uint64_t)size, 1, &err);
+    CHECK(d);
+    const rows *r = &d->rows;
+    CHECK(r->form == (size == 1 ? ROWS_ONES : size == 2 ? ROWS_CONSTANT : ROWS_DOUBLE));
+    double sum = 0;
+    for (uint64_t i = 0; i < r->count; i++)
+        for (uint64_t k = r->start[i]; k < r->start[i + 1]; k++)
+            sum += r->form == ROWS_ONES ? 1 : r->form == ROWS_CONSTANT ? r->value[i] : r->value[k];
+    CHECK(sum == sums[rank % 4]);
+    CHECK(data_write(c, d, "together", false, false, &err));
+    data *all = load(single, "together", 1, 1, &err);
+    CHECK(all && all->instances == d->instances && all->rows.form == r->form);
+    for (uint64_t i = 0; i < r->count; i++)
+        CHECK(same_cells(d, i, all, d->first_instance + i));
+    data_free(all);
+    data_free(d);
+    forget("together");
+    CHECK(unlink(path) == 0);
+}
+
 static void rows_from_memory(void)
 {
     uint64_t count = (uint64_t)rank, start[] = {0, 1, 2, 3, 4, 5};
@@ -259,6 +296,7 @@ int main(void)
     errors_reach_all();
     memory_may_run_out_somewhere();
     own_files();
+    own_files_of_all_kinds();
     rows_from_memory();
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(chdir("/") == 0);

@@ -66,7 +66,7 @@ int main(void)
         for (int text = 0; text <= 1; text++) {
             /* Some turns of all ranks, the last one short; and fewer rows than ranks. */
             if (shape->nonzeros_per_row < 200)
-                compare(c, single, shape, 4e5 / ((double)shape->instances * shape->nonzeros_per_row), text);
+                compare(c, single, shape, 1.5e6 / ((double)shape->instances * shape->nonzeros_per_row), text);
             compare(c, single, shape, 1e-12, text);
         }
     hopeless_path(c);
