@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -78,8 +79,21 @@ static int run(bda_comm *comm, int argc, char **argv)
     return status;
 }
 
+/* Threads that wait for work by spinning take the core from other ranks of the machine, which is many times slower
+ * than one thread where ranks and threads are more than cores. OpenMP reads its policy before main, so that it must
+ * be set for a new start of the program; whoever has set it is left alone. */
+static void wait_without_spinning(int argc, char **argv)
+{
+    bool threads = false;
+    for (int i = 1; i < argc; i++)
+        threads |= strncmp(argv[i], "--thr", 5) == 0;
+    if (threads && !getenv("OMP_WAIT_POLICY") && setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
+        execv("/proc/self/exe", argv); /* where that fails, all is as it was, only slower */
+}
+
 int main(int argc, char **argv)
 {
+    wait_without_spinning(argc, argv);
     bda_error err = {0};
     launched = bda_comm_launch(&err);
     if (!launched) {

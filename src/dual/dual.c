@@ -109,13 +109,22 @@ static bool evaluate(dual_run *r, uint64_t t)
 static void solve_blocks(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
-    subproblem s = {r->w, r->h, r->a1, r->a2, r->separate, r->epochs, r->seed, t};
+    subproblem s = {.w = r->w,
+                    .h = r->h,
+                    .a1 = r->a1,
+                    .a2 = r->a2,
+                    .separate = r->separate,
+                    .epochs = r->epochs,
+                    .seed = r->seed,
+                    .round = t,
+                    .trial = r->trial,
+                    .trials = r->trials};
     double begin = clock_now();
     if (r->h) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < r->local; k++)
-        block_solve(r->blocks[k], &s, r->trial, r->dv_block[k], &r->local_direction[k]);
+        block_solve(r->blocks[k], &s, r->dv_block[k], &r->local_direction[k]);
     r->report.local_seconds = clock_now() - begin;
 }
 
@@ -272,6 +281,7 @@ static bool dual_open(dual_run *r, const preset *preset, problem *p, const metho
     r->beta = options->beta;
     r->epochs = options->local_epochs;
     r->seed = options->seed;
+    r->trials = r->K == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)
         r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
     return true;

@@ -34,11 +34,12 @@ typedef struct dual_run {
 
     /* Sums over all blocks, known on every rank */
     block_direction direction;
-    double trial[BLOCK_TRIALS];
-    double travelled;    /* sum of |w - w'| over the moves so far */
-    double f;            /* f(alpha) */
-    int idle_rounds;     /* in a row whose decrease was lost in the rounding of f */
-    round_report report; /* of the round under way */
+    double trial[BLOCK_TRIALS]; /* 1, beta, beta^2 ... */
+    int trials;                 /* that come with the direction: with one block the model is exact, and 1 will do */
+    double travelled;           /* sum of |w - w'| over the moves so far */
+    double f;                   /* f(alpha) */
+    int idle_rounds;            /* in a row whose decrease was lost in the rounding of f */
+    round_report report;        /* of the round under way */
 } dual_run;
 
 /* The step along (da, dv): Algorithm 1 or the exact one. Collective. */

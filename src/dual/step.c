@@ -6,6 +6,7 @@
  * pass over v and dv. Every rank has both vectors and computes it for itself. Everything works on phi, a difference:
  * near the optimum f would hide it in rounding. */
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/vector.h"
@@ -116,35 +117,39 @@ static double exact_search(dual_run *r, const ray *ray)
     return low;
 }
 
-/* Algorithm 1: the first of 1, beta, beta^2, ... with phi(eta) <= eta tau Delta. The changes at the first trials came
- * with the direction. */
+/* Algorithm 1: trial steps 1, beta, beta^2, ... until phi(eta) <= eta tau Delta. They come several to a message (the
+ * first with the direction), so from the first that passes on they are tried as long as phi, which is convex, falls:
+ * the step is at least as good as the paper's. */
 static double backtrack(dual_run *r, const ray *ray)
 {
-    double change[BLOCK_TRIALS], slope[BLOCK_TRIALS], eta = 1, delta = full_decrease(r, ray);
-    bool quadratic = r->p->loss->quadratic_dual;
-    if (!(delta < 0))
-        return 0;
-    for (int k = 0; k < 60; k++, eta *= r->beta) {
-        int j = k % BLOCK_TRIALS;
-        double separable;
-        if (quadratic) {
-            separable = eta * (r->direction.slope + 0.5 * eta * r->direction.curve);
-        } else if (k < BLOCK_TRIALS) {
-            separable = r->direction.change[j];
-        } else {
-            if (j == 0) {
-                double next[BLOCK_TRIALS] = {eta};
-                for (int i = 1; i < BLOCK_TRIALS; i++)
-                    next[i] = next[i - 1] * r->beta;
-                separable_at(r, next, change, slope);
+    const block_direction *d = &r->direction;
+    const bool quadratic = r->p->loss->quadratic_dual;
+    const double delta = full_decrease(r, ray);
+    double eta[BLOCK_TRIALS], change[BLOCK_TRIALS], slope[BLOCK_TRIALS], best = INFINITY, found = 0;
+    int trials = r->trials;
+    memcpy(eta, r->trial, sizeof eta);
+    memcpy(change, d->change, sizeof change);
+    for (int message = 0; delta < 0 && message < 15; message++, trials = BLOCK_TRIALS) {
+        for (int j = 0; j < trials; j++) {
+            double separable = quadratic ? eta[j] * (d->slope + 0.5 * eta[j] * d->curve) : change[j];
+            double phi = smooth_change(r, ray, eta[j]) + separable;
+            r->report.line_search_steps++;
+            if (found > 0 && phi >= best)
+                return found;
+            if (phi <= eta[j] * r->tau * delta) {
+                best = phi;
+                found = eta[j];
             }
-            separable = change[j];
         }
-        r->report.line_search_steps++;
-        if (smooth_change(r, ray, eta) + separable <= eta * r->tau * delta)
-            return eta;
+        if (found > 0 && trials == 1)
+            return found;
+        double last = eta[trials - 1];
+        for (int j = 0; j < BLOCK_TRIALS; j++)
+            eta[j] = last *= r->beta;
+        if (!quadratic)
+            separable_at(r, eta, change, slope);
     }
-    return 0;
+    return found;
 }
 
 double dual_step(dual_run *r)

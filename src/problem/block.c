@@ -53,7 +53,7 @@ static double scaled_difference(double *u, const double *w, double a1, const dou
     return vec_largest(u, n, 1);
 }
 
-void block_solve(block *b, const subproblem *s, const double trial[BLOCK_TRIALS], double *dv, block_direction *d)
+void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
@@ -80,7 +80,7 @@ void block_solve(block *b, const subproblem *s, const double trial[BLOCK_TRIALS]
         d->largest = scaled_difference(dv, s->w, s->a1, s->h, n);
     b->kind->describe(b, d);
     if (!b->p->loss->quadratic_dual)
-        b->kind->ray(b, BLOCK_TRIALS, trial, d->change, NULL);
+        b->kind->ray(b, s->trials, s->trial, d->change, NULL);
 }
 
 void block_ray(const block *b, int trials, const double *eta, double *change, double *slope)

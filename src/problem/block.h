@@ -35,6 +35,8 @@ typedef struct subproblem {
     bool separate;  /* B keeps the diagonal of X'X alone: every instance is a block of its own */
     int64_t epochs; /* passes of coordinate descent */
     uint64_t seed, round;
+    const double *trial; /* [trials] step sizes at which `change` is wanted, see block_direction */
+    int trials;          /* at most BLOCK_TRIALS */
 } subproblem;
 
 typedef struct block_direction {
@@ -76,8 +78,8 @@ typedef struct block_kind {
 block **blocks_open(arena *memory, const problem *p, bda_error *err);
 void blocks_close(block **blocks);
 
-/* dv: [n], work space that ends as X da of this block. trial: the step sizes of `change`. */
-void block_solve(block *b, const subproblem *s, const double trial[BLOCK_TRIALS], double *dv, block_direction *d);
+/* dv: [n], work space that ends as X da of this block. */
+void block_solve(block *b, const subproblem *s, double *dv, block_direction *d);
 
 /* Change of the separable part at other step sizes, and its derivative by eta there (slope may be NULL). */
 void block_ray(const block *b, int trials, const double *eta, double *change, double *slope);

@@ -59,8 +59,15 @@ static void bench_open(bench *t, const loss *f)
         t->label[i] = t->y[i] = f->regression ? uniform(-2, 2) : i % 2 ? 1 : -1;
         t->cost[i] = request.cost * factor[t->y[i] > 0];
     }
-    t->check = (check_problem){
-        check_loss_named(f->name), L, N, t->check_start, t->check_column, t->value, t->y, t->cost, 0.1};
+    t->check = (check_problem){.loss = check_loss_named(f->name),
+                               .l = L,
+                               .n = N,
+                               .start = t->check_start,
+                               .column = t->check_column,
+                               .value = t->value,
+                               .y = t->y,
+                               .cost = t->cost,
+                               .epsilon = 0.1};
     bda_error err = {0};
     t->comm = bda_comm_single(&err);
     t->data = data_copy(t->comm, K, L, t->start, t->column, t->value, t->label, &err);
@@ -104,8 +111,14 @@ static void walk(bench *t, int rounds)
                 continue;
             double dv[N];
             block_direction d;
-            subproblem s = {.w = t->w, .a1 = K, .epochs = 1, .seed = 3, .round = (uint64_t)round};
-            block_solve(t->blocks[k], &s, trial, dv, &d);
+            subproblem s = {.w = t->w,
+                            .a1 = K,
+                            .epochs = 1,
+                            .seed = 3,
+                            .round = (uint64_t)round,
+                            .trial = trial,
+                            .trials = BLOCK_TRIALS};
+            block_solve(t->blocks[k], &s, dv, &d);
             block_move(t->blocks[k], 0.7);
         }
     }
@@ -157,11 +170,10 @@ static void test_solver_ends_at_the_minimum(void **unused)
             subproblem s = models[m];
             s.w = t.w;
             s.seed = 5;
-            const double trial[BLOCK_TRIALS] = {1, 0.5, 0.25, 0.125};
             double after[L], dv[N];
             for (int k = 0; k < K; k++) {
                 block_direction d;
-                block_solve(t.blocks[k], &s, trial, dv, &d);
+                block_solve(t.blocks[k], &s, dv, &d);
                 block_move(t.blocks[k], 1);
             }
             read_alpha(&t, after);
@@ -242,16 +254,16 @@ static void test_direction_is_told_truly(void **unused)
         walk(&t, 2);
         walk(&twin, 2);
         const double trial[BLOCK_TRIALS] = {1, 0.5, 0.25, 0.125};
-        subproblem s = {.w = t.w, .a1 = 1, .a2 = 0.1, .epochs = 2, .seed = 8};
+        subproblem s = {.w = t.w, .a1 = 1, .a2 = 0.1, .epochs = 2, .seed = 8, .trial = trial, .trials = BLOCK_TRIALS};
         double dv[N], other[N], after[L];
         block_direction d;
         for (int k = 0; k < K; k++) {
-            block_solve(t.blocks[k], &s, trial, other, &d);
+            block_solve(t.blocks[k], &s, other, &d);
             block_move(t.blocks[k], 1);
         }
         read_alpha(&t, after);
         for (int k = 0; k < K; k++) {
-            block_solve(twin.blocks[k], &s, trial, dv, &d);
+            block_solve(twin.blocks[k], &s, dv, &d);
             expect_direction(&twin, f, k, &d, dv, after, trial);
             expect_ray(&twin, k, after);
         }
