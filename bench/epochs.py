@@ -3,7 +3,7 @@
 liblinear-train cannot be told how many passes to make, but prints how many it made. A run with a huge tolerance
 makes one; a row of tighter ones finds a run of a few. With T the seconds from the end of loading to the end of the
 process, (T(k) - T(1)) / (k - 1) is the time of one of its passes 2 .. k: set-up and saving cancel. Its shrinking works
-from the second pass on, which makes those passes cheaper than full ones; so the ratio is, if anything, unkind to us.
+from the second pass on and makes those passes cheaper than full ones: the ratio is, if anything, unkind to us.
 Ours is local_seconds over epochs (cells visited over cells held) of the rounds 2 .. k, with shrinking as it comes.
 """
 import tools

@@ -62,19 +62,23 @@ static bool could_write(const char *path, bda_error *err)
     return reason ? refuse(err, path, reason) : true;
 }
 
-/* Is the file that of another argument than the one at `place`? */
+static bool is_same_file(const struct stat *one, const char *path)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && one->st_dev == other.st_dev && one->st_ino == other.st_ino;
+}
+
+/* Is the file that of another argument than the one at `place`, or one that an option reads? */
 static bool is_other_argument(const invocation *v, const char *path, int place)
 {
-    struct stat one, other;
+    struct stat one;
     if (stat(path, &one) != 0 || !S_ISREG(one.st_mode))
         return false;
-    for (int i = 0; i < MOST_ARGUMENTS; i++) {
-        const char *argument = v->argument[i];
-        if (argument && i != place && stat(argument, &other) == 0 && one.st_dev == other.st_dev &&
-            one.st_ino == other.st_ino)
+    for (int i = 0; i < MOST_ARGUMENTS; i++)
+        if (v->argument[i] && i != place && is_same_file(&one, v->argument[i]))
             return true;
-    }
-    return false;
+    const char *penalty = bda_get(v->settings, "feature-penalty");
+    return penalty && penalty[0] && is_same_file(&one, penalty);
 }
 
 bool can_write(const invocation *v, const char *path, int place, bda_error *err)

@@ -7,15 +7,30 @@
 
 #define SHOWN 10 /* labels, weights */
 
+static void print_classes(const bda_model_summary *m)
+{
+    uint64_t shown = m->classes <= SHOWN ? m->classes : SHOWN - 1;
+    printf("  labels       %llu:", (unsigned long long)m->classes);
+    for (uint64_t k = 0; k < shown; k++)
+        printf("%s %.15g", k ? "," : "", m->labels[k]);
+    if (shown < m->classes)
+        printf(", ..., %.15g", m->labels[m->classes - 1]);
+    printf("\n");
+}
+
 static void print_model(const char *path, const bda_model_summary *m)
 {
     printf("model %s\n", path);
     printf("  task         %s\n", m->task);
-    if (strcmp(m->task, "classify") == 0)
+    if (m->classes == 2)
         printf("  labels       %.15g (positive), %.15g\n", m->labels[0], m->labels[1]);
+    else if (m->classes > 2)
+        print_classes(m);
     printf("  loss         %s, cost %.15g", m->loss, m->cost);
     if (strstr(m->loss, "epsilon"))
         printf(", epsilon %.15g", m->epsilon);
+    if (m->l1_ratio > 0)
+        printf("\n  regulariser  elastic net, l1 ratio %.15g", m->l1_ratio);
     printf("\n  method       %s\n", m->method);
     printf("  trained on   %llu instances\n", (unsigned long long)m->instances);
     printf("  objective    %.15g, gap %.3g of the start\n", m->primal, m->relative_gap);
@@ -23,13 +38,27 @@ static void print_model(const char *path, const bda_model_summary *m)
            m->bias >= 0 ? "a" : "no");
     if (m->bias >= 0)
         printf(" of value %.15g", m->bias);
-    printf("\n  weights      %llu are not 0\n", (unsigned long long)m->nonzero_weights);
+    uint64_t all = (m->features + (m->bias >= 0)) * m->outputs;
+    printf("\n  weights      %llu are not 0, of %llu\n", (unsigned long long)m->nonzero_weights,
+           (unsigned long long)all);
+}
+
+/* "12:0.5", with many labels "12:0.5 (label 3)" */
+static void print_weight(const bda_model_summary *m, uint64_t j)
+{
+    uint64_t feature = j / m->outputs;
+    if (feature == m->features)
+        printf(" constant:%.4g", m->weights[j]);
+    else
+        printf(" %llu:%.4g", (unsigned long long)feature + 1, m->weights[j]);
+    if (m->outputs > 1)
+        printf(" (label %.15g)", m->labels[j % m->outputs]);
 }
 
 /* The largest by magnitude, those of lower index first where equal. */
 static void print_weights(const bda_model_summary *m)
 {
-    uint64_t top[SHOWN], shown = 0, n = m->features + (m->bias >= 0);
+    uint64_t top[SHOWN], shown = 0, n = (m->features + (m->bias >= 0)) * m->outputs;
     for (uint64_t j = 0; j < n; j++) {
         double size = fabs(m->weights[j]);
         if (size == 0 || (shown == SHOWN && size <= fabs(m->weights[top[SHOWN - 1]])))
@@ -41,12 +70,8 @@ static void print_weights(const bda_model_summary *m)
     }
     if (shown)
         printf("  largest     ");
-    for (uint64_t k = 0; k < shown; k++) {
-        if (top[k] == m->features)
-            printf(" constant:%.4g", m->weights[top[k]]);
-        else
-            printf(" %llu:%.4g", (unsigned long long)top[k] + 1, m->weights[top[k]]);
-    }
+    for (uint64_t k = 0; k < shown; k++)
+        print_weight(m, top[k]);
     if (shown)
         printf("\n");
 }
@@ -69,26 +94,38 @@ static void print_labels(const bda_data_summary *d, uint64_t listed, const doubl
     printf("  labels       ");
     for (uint64_t k = 0; k < listed; k++)
         printf("%s%.15g (%llu)", k ? ", " : "", label[k], (unsigned long long)count[k]);
-    if (d->labels > listed)
-        printf(", ... (%s%llu different labels)", d->labels >= 1000 ? "at least " : "",
-               (unsigned long long)d->labels);
+    if (d->labels > BDA_MOST_CLASSES)
+        printf("more than %d different numbers", BDA_MOST_CLASSES);
+    else if (d->labels > listed)
+        printf(", ... (%llu different labels)", (unsigned long long)d->labels);
     printf("\n");
 }
 
 /* What one rank would need, for some numbers of ranks. */
-static bool print_forecast(const invocation *v, const bda_data_summary *d, bda_error *err)
+static bool print_forecast(const invocation *v, const bda_data_summary *d, const char *what, const char *task,
+                           bda_error *err)
 {
     bda_settings *training = bda_settings_new("train", err);
-    if (!training || !bda_set(training, "threads", bda_get(v->settings, "threads"), err)) {
+    if (!training || !bda_set(training, "threads", bda_get(v->settings, "threads"), err) ||
+        !bda_set(training, "task", task, err)) {
         bda_settings_free(training);
         return false;
     }
-    printf("  to train     memory of a rank:");
+    printf("  %-11s  memory of a rank:", what);
     for (int ranks = 1; ranks <= 16; ranks *= 2)
         printf("%s %.3g MB with %d", ranks > 1 ? "," : "", (double)bda_forecast(d, training, ranks) * 1e-6, ranks);
     printf("\n");
     bda_settings_free(training);
     return true;
+}
+
+/* Many labels may be classes or numbers, which differ in memory; too many can only be numbers. */
+static bool print_forecasts(const invocation *v, const bda_data_summary *d, bda_error *err)
+{
+    if (d->labels <= 2)
+        return print_forecast(v, d, "to train", "classify", err);
+    return (d->labels > BDA_MOST_CLASSES || print_forecast(v, d, "to classify", "classify", err)) &&
+           print_forecast(v, d, "to regress", "regress", err);
 }
 
 static bool show_data(const invocation *v, bda_error *err)
@@ -112,7 +149,7 @@ static bool show_data(const invocation *v, bda_error *err)
         printf("  nonzeros     %llu, %.3g an instance; values held as: %s\n", (unsigned long long)d.nonzeros, per_row,
                d.values);
         print_labels(&d, listed, label, count);
-        ok = print_forecast(v, &d, err);
+        ok = print_forecasts(v, &d, err);
     }
     return bda_comm_agree(v->comm, ok, err);
 }

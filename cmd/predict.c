@@ -24,6 +24,8 @@ static void say_metrics(const invocation *v, const bda_model *model, const bda_m
         used += (size_t)snprintf(more + used, sizeof more - used, ", auc %.4f", m->auc);
     if (!isnan(m->f1))
         used += (size_t)snprintf(more + used, sizeof more - used, ", f1 %.4f", m->f1);
+    if (!isnan(m->macro_f1))
+        used += (size_t)snprintf(more + used, sizeof more - used, ", macro f1 %.4f", m->macro_f1);
     if (!isnan(m->log_loss))
         snprintf(more + used, sizeof more - used, ", log loss %.4f", m->log_loss);
     if (m->unknown_labels)
@@ -62,9 +64,11 @@ const command predict_command = {
     .name = "predict",
     .arguments = "MODEL DATA [OUTPUT]",
     .summary = "label new data, and score it",
-    .more = "Writes a line for each instance to OUTPUT (standard output where there is none): the predicted label or "
-            "number, then what --scores and --probability add. Features that the model does not know are ignored. A "
-            "summary goes to standard error.",
+    .more =
+        "Writes a line for each instance to OUTPUT (standard output where there is none): the predicted label or "
+        "number, then what --scores and --probability add. Of two labels, decision values above 0 stand for the "
+        "larger one; with more, each label has a decision value and the largest wins, of equals that of the smallest "
+        "label. Features that the model does not know are ignored. A summary goes to standard error.",
     .least = 2,
     .most = 3,
     .run = predict,

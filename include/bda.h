@@ -23,6 +23,8 @@ extern "C" {
 
 #define BDA_VERSION "0.1.0"
 
+#define BDA_MOST_CLASSES 65536 /* classification with more distinct labels is refused */
+
 #if defined(__GNUC__)
 #define BDA_API __attribute__((visibility("default")))
 #else
@@ -120,7 +122,7 @@ typedef struct bda_data_summary {
     const char *values;                     /* "ones", "one per row", "float", "double": how values are held */
     const char *format;                     /* "LIBSVM text", "LIBSVM text, gzip", ..., "bda binary" */
     bool reordered;                         /* some row had its indices unsorted, and was sorted */
-    uint64_t labels;                        /* distinct labels, counted up to 1000 */
+    uint64_t labels;                        /* distinct labels; BDA_MOST_CLASSES + 1: more than that */
 } bda_data_summary;
 
 /* Reads this rank's part of a file (or its own file where `path` has "{rank}" in it). Settings: a "train",
@@ -131,8 +133,8 @@ BDA_API bda_data *bda_data_read(bda_comm *comm, const bda_settings *settings, co
 BDA_API bda_data *bda_data_rows(bda_comm *comm, const bda_settings *settings, uint64_t rows, const uint64_t *start,
                                 const uint32_t *column, const double *value, const double *label, bda_error *err);
 BDA_API void bda_data_summarise(const bda_data *data, bda_data_summary *summary);
-/* The distinct labels in increasing order and how many instances have each, up to `capacity` of them (and 1000 at
- * most). Returns how many. Collective. */
+/* The distinct labels in increasing order and how many instances have each, up to `capacity` of them; none where
+ * there are more than BDA_MOST_CLASSES. Returns how many. Collective. */
 BDA_API uint64_t bda_data_labels(bda_comm *comm, const bda_data *data, uint64_t capacity, double *label,
                                  uint64_t *count);
 /* Writes the binary format, or LIBSVM text where the settings or the name say so. Collective. */
@@ -192,12 +194,17 @@ BDA_API uint64_t bda_forecast(const bda_data_summary *summary, const bda_setting
 typedef struct bda_model_summary {
     const char *task, *loss, *method;
     double cost, epsilon, bias; /* bias < 0: none */
-    uint64_t features;          /* without the constant feature */
+    double l1_ratio;
+    uint64_t features; /* without the constant feature */
     uint64_t nonzero_weights;
-    double labels[2];            /* classify: the larger first */
+    uint64_t classes;            /* 0 for regress */
+    const double *labels;        /* [classes] the larger first where there are two, in increasing order otherwise */
     double primal, relative_gap; /* at the end of training */
     uint64_t instances;
-    const double *weights; /* [features], then the weight of the constant feature where bias >= 0 */
+    /* [features][outputs], then the weights of the constant feature where bias >= 0; outputs is 1 for up to two
+     * classes, else a weight for each class */
+    const double *weights;
+    uint64_t outputs;
 } bda_model_summary;
 
 BDA_API bda_model *bda_model_read(const char *path, bda_error *err);
@@ -215,9 +222,11 @@ BDA_API bool bda_is_model(const char *path);
 /* Those that do not apply are NAN. */
 typedef struct bda_metrics {
     uint64_t instances;
-    uint64_t unknown_labels;            /* instances whose label the model does not know: wrong predictions all */
-    double accuracy, auc, f1, log_loss; /* classify */
-    double mse, mae, r2;                /* regress */
+    uint64_t unknown_labels;   /* instances whose label the model does not know: wrong predictions all */
+    double accuracy, log_loss; /* classify; log_loss: logistic only */
+    double auc, f1;            /* classify, two labels; f1 of the larger one */
+    double macro_f1;           /* classify, more labels: the mean over those that occur */
+    double mse, mae, r2;       /* regress */
 } bda_metrics;
 
 /* Labels the data and writes a line each to `output` ("-": standard output; NULL: nowhere) in the order of the data;

@@ -60,11 +60,10 @@ void json_text(json *j, const char *name, const char *value)
     write_string(j->out, value);
 }
 
-void json_real(json *j, const char *name, double value)
+static void write_real(output *out, double value)
 {
-    write_name(j, name);
     if (!isfinite(value)) {
-        out_write(j->out, "null", 4);
+        out_write(out, "null", 4);
         return;
     }
     char text[64];
@@ -72,9 +71,40 @@ void json_real(json *j, const char *name, double value)
     /* The host program's locale may have another decimal point, of one or more bytes. */
     size_t before = strspn(text, "-0123456789e"), odd = strcspn(text + before, "0123456789");
     if (text[before] && text[before] != '+')
-        out_printf(j->out, "%.*s.%s", (int)before, text, text + before + odd);
+        out_printf(out, "%.*s.%s", (int)before, text, text + before + odd);
     else
-        out_printf(j->out, "%s", text);
+        out_printf(out, "%s", text);
+}
+
+void json_real(json *j, const char *name, double value)
+{
+    write_name(j, name);
+    write_real(j->out, value);
+}
+
+void json_reals(json *j, const char *name, const double *value, uint64_t count)
+{
+    write_name(j, name);
+    out_write(j->out, "[", 1);
+    for (uint64_t k = 0; k < count; k++) {
+        if (k > 0)
+            out_write(j->out, ",", 1);
+        write_real(j->out, value[k]);
+    }
+    out_write(j->out, "]", 1);
+}
+
+void json_table(json *j, const char *name, const uint64_t *value, uint64_t rows, uint64_t columns)
+{
+    write_name(j, name);
+    out_write(j->out, "[", 1);
+    for (uint64_t i = 0; i < rows; i++) {
+        out_printf(j->out, "%s[", i ? "," : "");
+        for (uint64_t k = 0; k < columns; k++)
+            out_printf(j->out, "%s%" PRIu64, k ? "," : "", value[i * columns + k]);
+        out_write(j->out, "]", 1);
+    }
+    out_write(j->out, "]", 1);
 }
 
 void json_count(json *j, const char *name, uint64_t value)

@@ -66,9 +66,8 @@ static data *data_new(const char *name, uint64_t blocks, int rank, int size, bda
     d->first_block = comm_first_block(blocks, rank, size);
     d->local_blocks = comm_first_block(blocks, rank + 1, size) - d->first_block;
     d->block_start = ARENA_TAKE(&memory->small, uint64_t, d->local_blocks + 1, err);
-    d->labels = ARENA_TAKE(&memory->small, double, DATA_LABELS_COUNTED, err);
     d->name = ARENA_TAKE(&memory->small, char, strlen(name) + 1, err);
-    if (!d->block_start || !d->labels || !d->name)
+    if (!d->block_start || !d->name)
         goto failed;
     strcpy(d->name, name);
     return d;
@@ -141,7 +140,7 @@ data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, ui
         err_set(err, BDA_FAILED, "%s is empty: there are no instances in it", name);
         goto failed;
     }
-    if (!labels_agree(c, &labels, d, err))
+    if (!labels_agree(c, &labels, d, &d->memory->small, err))
         goto failed;
     ok = builder_upgrade(&s->rows, builder_form(facts), err) && builder_fit(&s->rows, err);
     if (!comm_agree(c, ok, err))

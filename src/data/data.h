@@ -6,7 +6,7 @@
 #include "comm/comm.h"
 #include "data/rows.h"
 
-#define DATA_LABELS_COUNTED 1000 /* distinct labels are listed up to this number */
+#define DATA_LABELS_COUNTED BDA_MOST_CLASSES /* distinct labels are listed up to this number */
 
 struct bda_data {
     rows rows;           /* bias 0; columns = features */
@@ -17,8 +17,8 @@ struct bda_data {
     uint64_t instances, nonzeros; /* of all ranks */
     uint64_t blocks;              /* K */
     bool reordered;
-    double *labels;       /* the distinct labels in increasing order, up to DATA_LABELS_COUNTED of them */
-    uint64_t label_count; /* how many; DATA_LABELS_COUNTED + 1: more than that, the smallest are listed */
+    double *labels;       /* [label_count] the distinct labels in increasing order; NULL where there are too many */
+    uint64_t label_count; /* how many; DATA_LABELS_COUNTED + 1: more than that */
     double label_least, label_most;
     uint64_t bytes_read;
     const char *format; /* as bda_data_summary has it */

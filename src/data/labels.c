@@ -1,57 +1,88 @@
-/* labels.c - keeps the smallest labels in order, so that the list does not depend on who saw which label first. */
+/* labels.c - the distinct labels: a hash table that grows with them, up to DATA_LABELS_COUNTED. Beyond that the data
+ * has numbers to regress on rather than labels: then none is listed, and only the range goes on being followed. */
 #include "data/labels.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ROOM (DATA_LABELS_COUNTED + 1)
+#define LEAST_ROOM 64
 
-static bool set_open(label_set *s, bda_error *err)
+static bool set_open(label_set *s, uint64_t room, bda_error *err)
 {
     *s = (label_set){.least = INFINITY, .most = -INFINITY};
-    s->at = mem_resize(NULL, 0, ROOM * sizeof *s->at, "labels", err);
-    return s->at != NULL;
+    s->at = mem_resize(NULL, 0, room * sizeof *s->at, "labels", err);
+    if (!s->at)
+        return false;
+    s->room = room;
+    for (uint64_t k = 0; k < room; k++)
+        s->at[k] = NAN;
+    return true;
 }
 
 void labels_free(label_set *s)
 {
-    mem_free(s->at, ROOM * sizeof *s->at);
+    if (s->at)
+        mem_free(s->at, s->room * sizeof *s->at);
     *s = (label_set){0};
+}
+
+/* Where x is, or where it would go. */
+static double *set_find(const label_set *s, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits ^ bits >> 32) * 0x9e3779b97f4a7c15u; /* the upper bits of the product are mixed best */
+    uint64_t k = bits >> 32 & (s->room - 1);
+    while (s->at[k] != x && !isnan(s->at[k]))
+        k = (k + 1) & (s->room - 1);
+    return &s->at[k];
 }
 
 static void set_add(label_set *s, double x)
 {
-    s->least = x < s->least ? x : s->least;
-    s->most = x > s->most ? x : s->most;
-    uint64_t low = 0, high = s->count;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (s->at[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
+    double *place = s->more ? NULL : set_find(s, x);
+    if (!place || *place == x)
+        return;
+    if (s->count == DATA_LABELS_COUNTED) {
+        s->more = true;
+        return;
     }
-    if (low < s->count && s->at[low] == x)
-        return;
-    s->more = s->more || s->count == DATA_LABELS_COUNTED;
-    if (low == DATA_LABELS_COUNTED)
-        return;
-    memmove(s->at + low + 1, s->at + low, (s->count - low) * sizeof *s->at);
-    s->at[low] = x;
-    s->count += s->count < DATA_LABELS_COUNTED;
+    *place = x;
+    s->count++;
+}
+
+static bool set_grow(label_set *s, bda_error *err)
+{
+    label_set larger;
+    if (!set_open(&larger, s->room * 2, err))
+        return false;
+    for (uint64_t k = 0; k < s->room; k++)
+        if (!isnan(s->at[k]))
+            set_add(&larger, s->at[k]);
+    larger.least = s->least;
+    larger.most = s->most;
+    labels_free(s);
+    *s = larger;
+    return true;
 }
 
 bool labels_take(label_set *s, const double *label, uint64_t count, bda_error *err)
 {
-    if (!set_open(s, err))
+    if (!set_open(s, LEAST_ROOM, err))
         return false;
-    double known[2] = {NAN, NAN}; /* the last two that were added: most data has two labels */
+    double known[2] = {NAN, NAN}; /* the last two that were looked up: most data has two labels */
     for (uint64_t i = 0; i < count; i++) {
-        if (label[i] == known[0] || label[i] == known[1])
+        double x = label[i];
+        if (x == known[0] || x == known[1])
             continue;
-        set_add(s, label[i]);
+        s->least = x < s->least ? x : s->least;
+        s->most = x > s->most ? x : s->most;
+        set_add(s, x);
+        if (s->count * 2 > s->room && !set_grow(s, err))
+            return false;
         known[1] = known[0];
-        known[0] = label[i];
+        known[0] = x;
     }
     return true;
 }
@@ -77,32 +108,61 @@ static void join(void *self, const void *bytes, uint64_t count)
     }
 }
 
-bool labels_agree(comm *c, label_set *s, data *d, bda_error *err)
+static int by_size(const void *a, const void *b)
 {
-    label_set all = {0};
-    /* Only rank 0 joins; it goes through the motions without memory, too. */
-    bool ok = bda_comm_rank(c) > 0 || set_open(&all, err);
-    if (!comm_agree(c, ok, err)) {
-        labels_free(&all);
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Moves the labels to the front of the table, which is no table any more, in increasing order. */
+static void set_list(label_set *s)
+{
+    uint64_t listed = 0;
+    for (uint64_t k = 0; k < s->room; k++)
+        if (!isnan(s->at[k]))
+            s->at[listed++] = s->at[k];
+    qsort(s->at, listed, sizeof *s->at, by_size);
+}
+
+/* Rank 0 joins the lists of all; `together` is the sum of their lengths. */
+static bool join_sets(comm *c, label_set *s, uint64_t together, label_set *all, bda_error *err)
+{
+    uint64_t room = LEAST_ROOM, most = together < DATA_LABELS_COUNTED ? together : DATA_LABELS_COUNTED;
+    while (room < 2 * most)
+        room *= 2;
+    if (!comm_agree(c, bda_comm_rank(c) > 0 || set_open(all, room, err), err))
         return false;
-    }
-    joiner j = {.set = &all};
+    set_list(s);
+    joiner j = {.set = all};
     comm_collect(c, s->at, s->count * sizeof *s->at, join, &j);
-    uint64_t more = s->more;
-    comm_sum_counts(c, &more, 1);
+    if (bda_comm_rank(c) == 0)
+        set_list(all);
+    return true;
+}
+
+bool labels_agree(comm *c, label_set *s, data *d, arena *memory, bda_error *err)
+{
+    uint64_t sums[] = {s->more, s->count};
+    comm_sum_counts(c, sums, 2);
     double ends[2] = {s->most, -s->least};
     comm_max_reals(c, ends, 2);
     d->label_most = ends[0];
     d->label_least = -ends[1];
-    more = more > 0 || all.more;
-    d->label_count = all.count;
-    comm_broadcast(c, 0, &more, sizeof more);
-    comm_broadcast(c, 0, &d->label_count, sizeof d->label_count);
-    if (bda_comm_rank(c) == 0)
-        memcpy(d->labels, all.at, all.count * sizeof *all.at);
-    comm_broadcast(c, 0, d->labels, d->label_count * sizeof *d->labels);
-    if (more)
-        d->label_count = DATA_LABELS_COUNTED + 1;
+    label_set all = {.more = sums[0] > 0};
+    bool ok = all.more || join_sets(c, s, sums[1], &all, err);
+    uint64_t count = all.more ? DATA_LABELS_COUNTED + 1 : all.count;
+    if (ok) {
+        comm_broadcast(c, 0, &count, sizeof count);
+        d->label_count = count;
+    }
+    if (ok && count <= DATA_LABELS_COUNTED) {
+        d->labels = ARENA_TAKE(memory, double, count, err);
+        ok = comm_agree(c, d->labels != NULL, err);
+        if (ok && bda_comm_rank(c) == 0)
+            memcpy(d->labels, all.at, count * sizeof *all.at);
+        if (ok)
+            comm_broadcast(c, 0, d->labels, count * sizeof *d->labels);
+    }
     labels_free(&all);
-    return true;
+    return ok;
 }

@@ -5,16 +5,18 @@
 #include "data/data.h"
 
 typedef struct label_set {
-    double *at; /* the smallest, increasing, up to DATA_LABELS_COUNTED of them; one place more */
-    uint64_t count;
-    bool more;          /* there are larger ones that are not listed */
+    double *at;         /* [room] a hash table; NAN where nothing is */
+    uint64_t room;      /* a power of two, at least twice the count; 0: no table */
+    uint64_t count;     /* at most DATA_LABELS_COUNTED */
+    bool more;          /* there are others that did not go in */
     double least, most; /* of all; least > most where there are none */
 } label_set;
 
 /* The labels of this rank. Zero is +0. Local. */
 bool labels_take(label_set *s, const double *label, uint64_t count, bda_error *err);
-/* Joins the sets of all ranks and writes labels, label_count, label_least and label_most of d. Collective. */
-bool labels_agree(comm *c, label_set *s, data *d, bda_error *err);
+/* Joins the sets of all ranks and writes labels (from `memory`), label_count, label_least and label_most of d.
+ * Collective. */
+bool labels_agree(comm *c, label_set *s, data *d, arena *memory, bda_error *err);
 void labels_free(label_set *s);
 
 #endif

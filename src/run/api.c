@@ -39,7 +39,7 @@ void bda_data_summarise(const bda_data *d, bda_data_summary *summary)
         .values = forms[d->rows.form],
         .format = d->format,
         .reordered = d->reordered,
-        .labels = d->label_count < DATA_LABELS_COUNTED ? d->label_count : DATA_LABELS_COUNTED,
+        .labels = d->label_count,
     };
 }
 
@@ -51,8 +51,10 @@ static int compare_reals(const void *a, const void *b)
 
 uint64_t bda_data_labels(bda_comm *c, const bda_data *d, uint64_t capacity, double *label, uint64_t *count)
 {
-    uint64_t known = d->label_count < DATA_LABELS_COUNTED ? d->label_count : DATA_LABELS_COUNTED;
+    uint64_t known = d->label_count <= DATA_LABELS_COUNTED ? d->label_count : 0;
     uint64_t listed = known < capacity ? known : capacity;
+    if (listed == 0)
+        return 0;
     memset(count, 0, listed * sizeof *count);
     memcpy(label, d->labels, listed * sizeof *label);
     for (uint64_t i = 0; i < d->rows.count; i++) {

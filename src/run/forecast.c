@@ -2,7 +2,8 @@
  *
  *     a nonzero    4 to 12 bytes, by the form of the values (data/rows.h)
  *     an instance  its start among the cells and its label, and the dual variables of problem/block.h
- *     a feature    a double in v, in dv, in the best w, and in dv once more for each further block of the rank
+ *     a weight     a double in v, in dv, in the best w, and in dv once more for each further block of the rank; where
+ *                  the regulariser is not w'w/2, in w and in the Hessian of its conjugate, too
  *
  * Left out: what does not grow with the data (the program, MPI, buffers of a few megabytes), which FIXED stands for.
  */
@@ -17,9 +18,10 @@
 
 #define FIXED ((uint64_t)20 << 20)
 
-static uint64_t vector_bytes(uint64_t n, uint64_t local_blocks)
+/* identity: w and v are one vector */
+static uint64_t vector_bytes(uint64_t n, uint64_t local_blocks, bool identity)
 {
-    uint64_t vectors = 2 + (local_blocks > 1 ? local_blocks : 1);
+    uint64_t vectors = 2 + (local_blocks > 1 ? local_blocks : 1) + (identity ? 0 : 2);
     return n * sizeof(double) * vectors;
 }
 
@@ -46,8 +48,11 @@ uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, in
     const loss *l = loss_find(s->loss[0] ? s->loss : "squared-hinge");
     bool regression = strcmp(s->task, "regress") == 0;
     uint64_t classes = regression ? 1 : summary->labels;
+    uint64_t columns = summary->features + (s->bias > 0);
+    bool factors = s->feature_penalty[0], identity = !factors && s->l1_ratio == 0;
     return FIXED + cells * cell + instances * row + block_forecast(l, classes, instances) +
-           vector_bytes((summary->features + (s->bias > 0)) * (classes > 2 ? classes : 1), share(blocks, size));
+           vector_bytes(columns * (classes > 2 ? classes : 1), share(blocks, size), identity) +
+           (factors ? columns * sizeof(double) : 0);
 }
 
 /* A number that ranks of one machine share. */
@@ -71,7 +76,8 @@ bool forecast_check(comm *c, const problem *p, bda_error *err)
         return false;
     }
     uint64_t *needed = machine + size;
-    uint64_t mine = block_forecast(p->loss, p->classes, p->rows.count) + vector_bytes(p->n, p->data->local_blocks);
+    uint64_t mine = block_forecast(p->loss, p->classes, p->rows.count) +
+                    vector_bytes(p->n, p->data->local_blocks, p->penalty.kind->identity);
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();
@@ -86,7 +92,7 @@ bool forecast_check(comm *c, const problem *p, bda_error *err)
     if (!fits)
         err_set(
             err, BDA_FAILED,
-            "training needs %.3g GB more on the machine of rank %d (%llu ranks there, %llu features, %llu blocks), "
+            "training needs %.3g GB more on the machine of rank %d (%llu ranks there, %llu weights, %llu blocks), "
             "where %.3g GB are left; fewer --blocks or --threads, or ranks on more machines would help",
             (double)together * 1e-9, rank, (unsigned long long)ranks, (unsigned long long)p->n,
             (unsigned long long)p->data->blocks, (double)available * 1e-9);

@@ -91,6 +91,8 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     json_real(&j, "load_seconds", start->load_seconds);
     json_count(&j, "load_bytes", d->bytes_read);
     json_text(&j, "data", d->name);
+    if (!start->training->loss->regression)
+        json_count(&j, "classes", start->problem->classes);
     json_real(&j, "bias", start->training->bias);
     for (const bda_option *o = s->options; o->name; o++)
         if (is_plain_option(o->name))

@@ -1,8 +1,10 @@
 /* metrics.c - see metrics.h.
  *
  *     auc        the part of all pairs (positive, negative) in which the positive has the larger score, a tie
- * counting one half: from the ranks of the scores f1         of the positive (larger) label: 2 tp / (2 tp + fp + fn)
- *     log_loss   mean of log(1 + exp(-y score)), logistic loss only
+ *                counting one half: from the ranks of the scores
+ *     f1         of the positive (larger) label: 2 tp / (2 tp + fp + fn)
+ *     macro_f1   the mean of f1 over the labels of the model that the data has or that were predicted
+ *     log_loss   mean of -log(probability of the label), logistic loss only
  *     r2         1 - (sum of squared errors) / (sum of squared deviations from the mean)
  *
  * What the data cannot tell (auc with one label only, r2 of constant targets) is NAN. */
@@ -44,12 +46,63 @@ static double logistic_loss(double margin)
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-static void measure_classes(const bda_model *m, scored *all, uint64_t count, bda_metrics *metrics)
+static uint64_t largest_of(const double *score, uint64_t count)
+{
+    uint64_t best = 0;
+    for (uint64_t k = 1; k < count; k++)
+        if (score[k] > score[best])
+            best = k;
+    return best;
+}
+
+double metrics_decide(const bda_model *m, const double *score)
+{
+    if (m->loss->regression)
+        return score[0];
+    return m->labels[m->classes > 2 ? largest_of(score, m->classes) : !(score[0] > 0)];
+}
+
+void metrics_probabilities(const bda_model *m, const double *score, double *p)
+{
+    if (m->classes == 2) {
+        double z = score[0];
+        p[0] = 1 / (1 + exp(-z));
+        p[1] = 1 / (1 + exp(z));
+        return;
+    }
+    double most = score[largest_of(score, m->classes)], total = 0;
+    for (uint64_t k = 0; k < m->classes; k++)
+        total += p[k] = exp(score[k] - most);
+    for (uint64_t k = 0; k < m->classes; k++)
+        p[k] /= total;
+}
+
+/* -log of the probability of the label: log(1 + sum over the others of exp(score - most)) + most - its score */
+static double softmax_loss(const bda_model *m, const double *score, double label)
+{
+    uint64_t class = model_class(m, label), best = largest_of(score, m->classes);
+    if (class == m->classes)
+        return NAN;
+    double others = 0;
+    for (uint64_t k = 0; k < m->classes; k++)
+        others += k == best ? 0 : exp(score[k] - score[best]);
+    return log1p(others) + (score[best] - score[class]);
+}
+
+scored metrics_row(const bda_model *m, const double *score, double label)
+{
+    scored row = {label, metrics_decide(m, score), score[0]};
+    if (m->classes > 2)
+        row.score = m->loss->kind == LOSS_LOGISTIC ? softmax_loss(m, score, label) : NAN;
+    return row;
+}
+
+static void measure_two(const bda_model *m, scored *all, uint64_t count, bda_metrics *metrics)
 {
     uint64_t right = 0, known = 0, true_positive = 0, predicted_positive = 0, positive = 0;
     sum loss_sum = {0, 0};
     for (uint64_t i = 0; i < count; i++) {
-        double label = all[i].label, guess = metrics_decide(m, all[i].score);
+        double label = all[i].label, guess = all[i].guess;
         bool is_positive = label == m->labels[0];
         right += guess == label;
         positive += is_positive;
@@ -70,6 +123,53 @@ static void measure_classes(const bda_model *m, scored *all, uint64_t count, bda
     metrics->auc = area_under_curve(m, all, count);
 }
 
+bool metrics_counts(class_counts *counts, const bda_model *m, arena *memory, bda_error *err)
+{
+    uint64_t T = m->classes;
+    *counts = (class_counts){0};
+    if (T <= 2)
+        return true;
+    counts->actual = ARENA_TAKE(memory, uint64_t, T, err);
+    counts->guessed = ARENA_TAKE(memory, uint64_t, T, err);
+    counts->right = ARENA_TAKE(memory, uint64_t, T, err);
+    if (T <= METRICS_CONFUSION)
+        counts->confusion = ARENA_TAKE(memory, uint64_t, T * T, err);
+    return counts->actual && counts->guessed && counts->right && (T > METRICS_CONFUSION || counts->confusion);
+}
+
+static void measure_many(const bda_model *m, const scored *all, uint64_t count, class_counts *counts,
+                         bda_metrics *metrics)
+{
+    uint64_t T = m->classes, right = 0, known = 0, occurring = 0;
+    sum loss_sum = {0, 0}, f1 = {0, 0};
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t label = model_class(m, all[i].label), guess = model_class(m, all[i].guess);
+        counts->guessed[guess]++;
+        if (label == T)
+            continue;
+        known++;
+        counts->actual[label]++;
+        counts->right[label] += label == guess;
+        if (counts->confusion)
+            counts->confusion[label * T + guess]++;
+        sum_add(&loss_sum, all[i].score);
+    }
+    for (uint64_t k = 0; k < T; k++) {
+        right += counts->right[k];
+        if (counts->actual[k] + counts->guessed[k] == 0)
+            continue;
+        occurring++;
+        sum_add(&f1, 2 * (double)counts->right[k] / (double)(counts->actual[k] + counts->guessed[k]));
+    }
+    metrics->unknown_labels = count - known;
+    if (count) {
+        metrics->accuracy = (double)right / (double)count;
+        metrics->macro_f1 = sum_value(&f1) / (double)occurring;
+    }
+    if (m->loss->kind == LOSS_LOGISTIC && known)
+        metrics->log_loss = sum_value(&loss_sum) / (double)known;
+}
+
 static void measure_numbers(const scored *all, uint64_t count, bda_metrics *metrics)
 {
     sum total = {0, 0}, squares = {0, 0}, absolute = {0, 0}, spread = {0, 0};
@@ -88,18 +188,21 @@ static void measure_numbers(const scored *all, uint64_t count, bda_metrics *metr
         metrics->r2 = 1 - sum_value(&squares) / sum_value(&spread);
 }
 
-void metrics_compute(const bda_model *m, scored *all, uint64_t count, bda_metrics *metrics)
+void metrics_compute(const bda_model *m, scored *all, uint64_t count, class_counts *counts, bda_metrics *metrics)
 {
     *metrics = (bda_metrics){.instances = count,
                              .accuracy = NAN,
                              .auc = NAN,
                              .f1 = NAN,
+                             .macro_f1 = NAN,
                              .log_loss = NAN,
                              .mse = NAN,
                              .mae = NAN,
                              .r2 = NAN};
     if (m->loss->regression)
         measure_numbers(all, count, metrics);
+    else if (m->classes > 2)
+        measure_many(m, all, count, counts, metrics);
     else
-        measure_classes(m, all, count, metrics);
+        measure_two(m, all, count, metrics);
 }

@@ -1,4 +1,4 @@
-/* model.c - the model file: a fixed header, the weights, and a checksum over all of it (docs/model-format.md).
+/* model.c - the model file: a fixed header, labels, weights, and a checksum over all of it (docs/model-format.md).
  *
  * The bytes are a function of data and options alone: no time, host, rank or thread gets into them. Reading trusts
  * nothing: memory grows with the bytes that are really there, and nothing is looked at before the checksum has been
@@ -19,7 +19,8 @@
 static const char magic[8] = "BDAMODEL";
 
 enum { VERSION = 1, CLASSIFY = 0, REGRESS = 1, DENSE = 0, SPARSE = 1, CHECKSUM = 8 };
-#define MOST_WEIGHTS UINT32_MAX
+#define MOST_FEATURES UINT32_MAX
+#define MOST_CLASSES ((uint64_t)1 << 24)
 
 /* Offsets in the header. Numbers are little-endian; names end in zeros. */
 enum {
@@ -31,12 +32,13 @@ enum {
     AT_COST = AT_METHOD + MODEL_NAME,
     AT_EPSILON = AT_COST + 8,
     AT_BIAS = AT_EPSILON + 8,
-    AT_LABELS = AT_BIAS + 8, /* two */
-    AT_PRIMAL = AT_LABELS + 16,
+    AT_L1_RATIO = AT_BIAS + 8,
+    AT_PRIMAL = AT_L1_RATIO + 8,
     AT_GAP = AT_PRIMAL + 8,
     AT_FEATURES = AT_GAP + 8,
     AT_INSTANCES = AT_FEATURES + 8,
-    AT_FORM = AT_INSTANCES + 8,
+    AT_CLASSES = AT_INSTANCES + 8,
+    AT_FORM = AT_CLASSES + 8,
     AT_STORED = AT_FORM + 8,
     HEADER = AT_STORED + 8
 };
@@ -82,13 +84,24 @@ static double get_real(const unsigned char *from)
     return x;
 }
 
-/* Bytes of the columns in front of the values of a sparse model: a multiple of 8. */
-static uint64_t column_bytes(uint64_t stored)
+/* Of a place among n weights. */
+static uint64_t place_bytes(uint64_t n)
 {
-    return (stored + stored % 2) * sizeof(uint32_t);
+    return n <= (uint64_t)1 << 32 ? 4 : 8;
 }
 
-bda_model *model_new(uint64_t features, double bias, bda_error *err)
+/* Bytes of the places in front of the values of a sparse model: a multiple of 8. */
+static uint64_t places_bytes(uint64_t n, uint64_t stored)
+{
+    return (stored * place_bytes(n) + 7) / 8 * 8;
+}
+
+static uint64_t weight_count(uint64_t features, double bias, uint64_t classes)
+{
+    return (features + (bias >= 0)) * (classes > 2 ? classes : 1);
+}
+
+bda_model *model_new(uint64_t features, double bias, uint64_t classes, bda_error *err)
 {
     bda_model *m = calloc(1, sizeof *m);
     if (!m) {
@@ -97,9 +110,12 @@ bda_model *model_new(uint64_t features, double bias, bda_error *err)
     }
     m->features = features;
     m->bias = bias < 0 ? -1 : bias;
-    m->n = features + (bias >= 0);
+    m->classes = classes;
+    m->outputs = classes > 2 ? classes : 1;
+    m->n = weight_count(features, bias, classes);
+    m->labels = arena_take(&m->memory, classes, sizeof *m->labels, "the labels of a model", err);
     m->w = arena_take(&m->memory, m->n, sizeof *m->w, "the weights of a model", err);
-    if (!m->w) {
+    if (!m->labels || !m->w) {
         bda_model_free(m);
         return NULL;
     }
@@ -112,6 +128,19 @@ void bda_model_free(bda_model *m)
         return;
     arena_free(&m->memory);
     free(m);
+}
+
+uint64_t model_class(const bda_model *m, double label)
+{
+    uint64_t low = 0, high = m->classes;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (m->labels[middle] < label)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->classes && m->labels[low] == label ? low : m->classes;
 }
 
 static uint64_t count_nonzero(const bda_model *m)
@@ -131,13 +160,16 @@ void bda_model_summarise(const bda_model *m, bda_model_summary *summary)
         .cost = m->cost,
         .epsilon = m->epsilon,
         .bias = m->bias,
+        .l1_ratio = m->l1_ratio,
         .features = m->features,
         .nonzero_weights = count_nonzero(m),
-        .labels = {m->labels[0], m->labels[1]},
+        .classes = m->classes,
+        .labels = m->labels,
         .primal = m->primal,
         .relative_gap = m->relative_gap,
         .instances = m->instances,
         .weights = m->w,
+        .outputs = m->outputs,
     };
 }
 
@@ -178,25 +210,29 @@ static void fill_header(const bda_model *m, uint64_t form, uint64_t stored, unsi
     put_real(header + AT_COST, m->cost);
     put_real(header + AT_EPSILON, m->epsilon);
     put_real(header + AT_BIAS, m->bias);
-    put_real(header + AT_LABELS, m->labels[0]);
-    put_real(header + AT_LABELS + 8, m->labels[1]);
+    put_real(header + AT_L1_RATIO, m->l1_ratio);
     put_real(header + AT_PRIMAL, m->primal);
     put_real(header + AT_GAP, m->relative_gap);
     put64(header + AT_FEATURES, m->features);
     put64(header + AT_INSTANCES, m->instances);
+    put64(header + AT_CLASSES, m->classes);
     put64(header + AT_FORM, form);
     put64(header + AT_STORED, stored);
 }
 
 static void write_weights(const bda_model *m, bool sparse, uint64_t stored, sink *s)
 {
-    if (sparse) {
-        for (uint64_t j = 0; j < m->n; j++)
-            if (m->w[j] != 0)
-                put32(sink_take(s, 4), (uint32_t)j);
-        if (stored % 2)
-            put32(sink_take(s, 4), 0);
+    uint64_t width = place_bytes(m->n);
+    for (uint64_t j = 0; sparse && j < m->n; j++) {
+        if (m->w[j] == 0)
+            continue;
+        if (width == 4)
+            put32(sink_take(s, 4), (uint32_t)j);
+        else
+            put64(sink_take(s, 8), j);
     }
+    if (sparse && stored * width % 8)
+        put32(sink_take(s, 4), 0);
     for (uint64_t j = 0; j < m->n; j++)
         if (!sparse || m->w[j] != 0)
             put_real(sink_take(s, 8), m->w[j]);
@@ -216,11 +252,13 @@ bool bda_model_write(const bda_model *m, const char *path, bda_error *err)
         return false;
     }
     uint64_t nonzero = count_nonzero(m);
-    bool sparse = column_bytes(nonzero) + nonzero * 8 < m->n * 8;
+    bool sparse = places_bytes(m->n, nonzero) + nonzero * 8 < m->n * 8;
     uint64_t stored = sparse ? nonzero : m->n;
     sink s = {.out = out, .hash = hash};
     fill_header(m, sparse ? SPARSE : DENSE, stored, s.buffer);
     s.used = HEADER;
+    for (uint64_t k = 0; k < m->classes; k++)
+        put_real(sink_take(&s, 8), m->labels[k]);
     write_weights(m, sparse, stored, &s);
     sink_empty(&s);
     unsigned char checksum[CHECKSUM];
@@ -260,13 +298,23 @@ static bool read_up_to(FILE *file, bytes *b, uint64_t count, const char *path, b
     return true;
 }
 
+/* How many weights a header speaks of; 0 where it cannot be. */
+static uint64_t promised_weights(const unsigned char *h)
+{
+    uint64_t features = get64(h + AT_FEATURES), classes = get64(h + AT_CLASSES);
+    if (features >= MOST_FEATURES || classes > MOST_CLASSES)
+        return 0;
+    return weight_count(features, get_real(h + AT_BIAS), classes);
+}
+
 /* Size of the whole file as the header has it; 0 where it cannot be. */
 static uint64_t promised_size(const unsigned char *h)
 {
-    uint64_t stored = get64(h + AT_STORED), form = get64(h + AT_FORM);
-    if (stored > MOST_WEIGHTS || form > SPARSE)
+    uint64_t stored = get64(h + AT_STORED), form = get64(h + AT_FORM), n = promised_weights(h);
+    if (stored > n || form > SPARSE)
         return 0;
-    return HEADER + (form == SPARSE ? column_bytes(stored) : 0) + stored * 8 + CHECKSUM;
+    return HEADER + get64(h + AT_CLASSES) * 8 + (form == SPARSE ? places_bytes(n, stored) : 0) + stored * 8 +
+           CHECKSUM;
 }
 
 static bool check_bytes(FILE *file, bytes *b, const char *path, bda_error *err)
@@ -299,27 +347,36 @@ static bool check_bytes(FILE *file, bytes *b, const char *path, bda_error *err)
 /* A file with a right checksum was written by a program, but not necessarily by this one. */
 static bool header_is_sound(const unsigned char *h)
 {
-    uint64_t features = get64(h + AT_FEATURES), stored = get64(h + AT_STORED), form = get64(h + AT_FORM);
-    double bias = get_real(h + AT_BIAS), first = get_real(h + AT_LABELS), second = get_real(h + AT_LABELS + 8);
+    uint64_t stored = get64(h + AT_STORED), classes = get64(h + AT_CLASSES);
+    double bias = get_real(h + AT_BIAS), l1_ratio = get_real(h + AT_L1_RATIO);
     if (h[AT_LOSS + MODEL_NAME - 1] || h[AT_METHOD + MODEL_NAME - 1])
         return false;
     const loss *l = loss_find((const char *)h + AT_LOSS);
     if (!l || get32(h + AT_TASK) != (l->regression ? REGRESS : CLASSIFY))
         return false;
-    if (!isfinite(bias) || !isfinite(first) || !isfinite(second) || (!l->regression && !(first > second)))
+    if (!isfinite(bias) || !(l1_ratio >= 0 && l1_ratio < 1) || (l->regression ? classes != 0 : classes < 2))
         return false;
-    uint64_t n = features + (bias >= 0);
-    return features < MOST_WEIGHTS && (form == DENSE ? stored == n : stored <= n);
+    return get64(h + AT_FORM) == SPARSE || stored == promised_weights(h);
 }
 
-static bool take_weights(bda_model *m, const unsigned char *h)
+static bool take_labels(bda_model *m, const unsigned char *from)
 {
-    uint64_t stored = get64(h + AT_STORED);
-    bool sparse = get64(h + AT_FORM) == SPARSE;
-    const unsigned char *columns = h + HEADER, *values = columns + (sparse ? column_bytes(stored) : 0);
-    uint64_t next = 0;
+    for (uint64_t k = 0; k < m->classes; k++) {
+        double label = get_real(from + 8 * k);
+        m->labels[k] = label;
+        bool in_order = k == 0 || (m->classes == 2 ? label < m->labels[0] : label > m->labels[k - 1]);
+        if (!isfinite(label) || !in_order)
+            return false;
+    }
+    return true;
+}
+
+static bool take_weights(bda_model *m, const unsigned char *from, uint64_t stored, bool sparse)
+{
+    const unsigned char *values = from + (sparse ? places_bytes(m->n, stored) : 0);
+    uint64_t next = 0, width = place_bytes(m->n);
     for (uint64_t k = 0; k < stored; k++) {
-        uint64_t j = sparse ? get32(columns + 4 * k) : k;
+        uint64_t j = !sparse ? k : width == 4 ? get32(from + 4 * k) : get64(from + 8 * k);
         double w = get_real(values + 8 * k);
         if (j < next || j >= m->n || !isfinite(w))
             return false;
@@ -335,20 +392,20 @@ static bda_model *take_model(const unsigned char *h, const char *path, bda_error
         err_set(err, BDA_FAILED, "'%.400s' is damaged: its header has impossible values", path);
         return NULL;
     }
-    bda_model *m = model_new(get64(h + AT_FEATURES), get_real(h + AT_BIAS), err);
+    bda_model *m = model_new(get64(h + AT_FEATURES), get_real(h + AT_BIAS), get64(h + AT_CLASSES), err);
     if (!m)
         return NULL;
     m->loss = loss_find((const char *)h + AT_LOSS);
     memcpy(m->method, h + AT_METHOD, MODEL_NAME);
     m->cost = get_real(h + AT_COST);
     m->epsilon = get_real(h + AT_EPSILON);
-    m->labels[0] = get_real(h + AT_LABELS);
-    m->labels[1] = get_real(h + AT_LABELS + 8);
+    m->l1_ratio = get_real(h + AT_L1_RATIO);
     m->primal = get_real(h + AT_PRIMAL);
     m->relative_gap = get_real(h + AT_GAP);
     m->instances = get64(h + AT_INSTANCES);
-    if (!take_weights(m, h)) {
-        err_set(err, BDA_FAILED, "'%.400s' is damaged: its weights are not numbers in order", path);
+    bool sparse = get64(h + AT_FORM) == SPARSE;
+    if (!take_labels(m, h + HEADER) || !take_weights(m, h + HEADER + 8 * m->classes, get64(h + AT_STORED), sparse)) {
+        err_set(err, BDA_FAILED, "'%.400s' is damaged: its labels or weights are not numbers in order", path);
         bda_model_free(m);
         return NULL;
     }

@@ -14,7 +14,8 @@ struct bda_settings {
 
     /* train */
     char task[OPTION_TEXT], loss[OPTION_TEXT], method[OPTION_TEXT], class_weight[OPTION_TEXT];
-    double cost, epsilon, bias;
+    char feature_penalty[OPTION_TEXT];
+    double cost, epsilon, l1_ratio, bias;
     double gap, max_time;
     int64_t max_rounds, local_epochs, blocks, seed, threads;
     char a1[OPTION_TEXT];
@@ -32,7 +33,7 @@ struct bda_settings {
     double scale;
 };
 
-#define CLASS_WEIGHTS 16 /* at most so many --class-weight options */
+#define CLASS_WEIGHTS (OPTION_TEXT / 4) /* no text holds more of "L:W" and what ends them */
 
 /* A training that fits together. */
 typedef struct training {

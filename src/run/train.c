@@ -2,34 +2,44 @@
  */
 #include <stdio.h>
 
+#include "run/factors.h"
 #include "run/forecast.h"
 #include "run/log.h"
 #include "run/model.h"
 #include "run/watch.h"
 
-/* --class-weight: factors of C for the smaller and the larger label. */
-static bool choose_factors(comm *c, const data *d, const training *t, double factor[2], bda_error *err)
+/* --class-weight=balanced: l / (T count), as if all labels were equally many. */
+static bool balance(comm *c, const data *d, double *factor, bda_error *err)
 {
-    factor[0] = factor[1] = 1;
-    if (t->balanced) { /* l / (2 count): as if both labels were equally many */
-        double label[2];
-        uint64_t count[2];
-        if (bda_data_labels(c, d, 2, label, count) == 2)
-            for (int i = 0; i < 2; i++)
-                factor[i] = (double)d->instances / (2 * (double)count[i]);
+    arena memory = {0};
+    uint64_t T = d->label_count, *count = ARENA_TAKE(&memory, uint64_t, T, err);
+    double *label = ARENA_TAKE(&memory, double, T, err);
+    bool ok = comm_agree(c, count && label, err);
+    if (ok) {
+        bda_data_labels(c, d, T, label, count);
+        for (uint64_t k = 0; k < T; k++)
+            factor[k] = (double)d->instances / ((double)T * (double)count[k]);
     }
+    arena_free(&memory);
+    return ok;
+}
+
+/* --class-weight: factors of C for the labels in increasing order. factor: [label_count] */
+static bool choose_factors(comm *c, const data *d, const training *t, double *factor, bda_error *err)
+{
+    for (uint64_t k = 0; k < d->label_count; k++)
+        factor[k] = 1;
+    if (t->balanced)
+        return balance(c, d, factor, err);
     for (int i = 0; i < t->weights; i++) {
         double label = t->weight[i].label;
-        bool known = false;
-        for (uint64_t k = 0; k < 2 && k < d->label_count; k++) {
-            if (d->labels[k] == label) {
-                factor[k] = t->weight[i].weight;
-                known = true;
-            }
-        }
-        if (!known)
+        uint64_t k = 0;
+        while (k < d->label_count && d->labels[k] != label)
+            k++;
+        if (k == d->label_count)
             return err_set(err, BDA_FAILED, "--class-weight names the label %.17g, which %s does not have", label,
                            d->name);
+        factor[k] = t->weight[i].weight;
     }
     return true;
 }
@@ -40,12 +50,26 @@ static bool open_problem(problem *p, comm *c, const data *d, const bda_settings 
         .loss = t->loss,
         .cost = s->cost,
         .epsilon = s->epsilon,
+        .l1_ratio = s->l1_ratio,
         .bias = t->bias,
         .threads = (int)s->threads,
     };
-    double factor[2];
-    request.cost_factor = factor;
-    return choose_factors(c, d, t, factor, err) && problem_open(p, c, d, &request, err);
+    arena memory = {0};
+    bool ok = true;
+    if ((t->balanced || t->weights) && d->label_count <= DATA_LABELS_COUNTED) {
+        double *factor = ARENA_TAKE(&memory, double, d->label_count, err);
+        ok = comm_agree(c, factor != NULL, err) && choose_factors(c, d, t, factor, err);
+        request.cost_factor = factor;
+    }
+    if (ok && s->feature_penalty[0]) {
+        double *factor = ARENA_TAKE(&memory, double, d->features, err);
+        ok = comm_agree(c, factor != NULL, err) &&
+             factors_read(c, s->feature_penalty, s->zero_based, d->features, factor, err);
+        request.factor = factor;
+    }
+    ok = ok && problem_open(p, c, d, &request, err);
+    arena_free(&memory);
+    return ok;
 }
 
 /* Rank 0 opens the log and writes its first line; a log that cannot be written is known before training begins. */
@@ -83,10 +107,9 @@ static void fill_model(bda_model *m, const problem *p, const bda_settings *s, co
     snprintf(m->method, sizeof m->method, "%s", t->method->name);
     m->cost = s->cost;
     m->epsilon = s->epsilon;
-    if (!t->loss->regression) {
-        m->labels[0] = p->data->labels[1];
-        m->labels[1] = p->data->labels[0];
-    }
+    m->l1_ratio = s->l1_ratio;
+    for (uint64_t k = 0; k < m->classes; k++)
+        m->labels[k] = p->labels[m->classes == 2 ? 1 - k : k];
     m->instances = p->data->instances;
     m->primal = w->now.best_primal;
     m->relative_gap = w->now.relative_gap;
@@ -103,7 +126,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     bda_model *m = NULL;
     bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err) && forecast_check(c, &p, err);
     if (ok) {
-        m = model_new(d->features, t.bias, err);
+        m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);
         ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
     }
     if (ok) { /* the best weights are kept where the model wants them */

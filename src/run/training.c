@@ -128,8 +128,6 @@ static bool add_class_weight(const char *text, const char *end, training *t, bda
     for (int i = 0; i < t->weights; i++)
         if (t->weight[i].label == label)
             return err_set(err, BDA_USAGE, "--class-weight gives the label %.17g two weights", label);
-    if (t->weights == CLASS_WEIGHTS)
-        return err_set(err, BDA_USAGE, "--class-weight is given more than %d times", CLASS_WEIGHTS);
     t->weight[t->weights].label = label;
     t->weight[t->weights++].weight = weight;
     return true;

@@ -68,7 +68,7 @@ class OneRank(support.Case):
         self.write("part2", "1 1:2\n-1 2:1\n")
         self.works("train", "part{rank}", "m", ranks=3)
         os.remove(self.path("m"))
-        self.write("part2", "1 1:2\n3 2:1\n2 2:1\n")
+        self.write("part2", "1 1:2\n1 2:1\n")
         self.all_end("part{rank}", "m", says=["label"])
 
 

@@ -29,11 +29,14 @@ static size_t make_model(const char *path, rng *random, unsigned char bytes[MOST
     static const char *const names[] = {"hinge", "logistic", "squared-error"};
     bda_error err = {0};
     uint64_t features = 1 + rng_below(random, 60);
-    bda_model *m = model_new(features, rng_below(random, 2) ? 1 : -1, &err);
+    const loss *l = loss_find(names[rng_below(random, 3)]);
+    uint64_t classes = l->regression ? 0 : 2 + rng_below(random, 2) * rng_below(random, 4);
+    bda_model *m = model_new(features, rng_below(random, 2) ? 1 : -1, classes, &err);
     if (!m)
         return 0;
-    m->loss = loss_find(names[rng_below(random, 3)]);
-    m->labels[0] = m->loss->regression ? 0 : 1;
+    m->loss = l;
+    for (uint64_t k = 0; k < classes; k++)
+        m->labels[k] = classes == 2 ? 1 - (double)k : (double)k - 1.5;
     uint32_t dense = rng_below(random, 2);
     for (uint64_t j = 0; j < m->n; j++)
         m->w[j] = dense || rng_below(random, 10) == 0 ? rng_normal(random) : 0;
@@ -82,11 +85,14 @@ static bool makes_sense(const bda_model *m)
         return true;
     bda_model_summary s;
     bda_model_summarise(m, &s);
-    uint64_t n = s.features + (s.bias >= 0);
+    uint64_t n = (s.features + (s.bias >= 0)) * s.outputs;
     for (uint64_t j = 0; j < n; j++)
         if (!isfinite(s.weights[j]))
             return false;
-    return strcmp(s.task, "regress") == 0 || (isfinite(s.labels[0]) && s.labels[0] > s.labels[1]);
+    for (uint64_t k = 0; k < s.classes; k++)
+        if (!isfinite(s.labels[k]) || (k > 0 && (s.classes == 2) != (s.labels[k] < s.labels[k - 1])))
+            return false;
+    return (strcmp(s.task, "regress") == 0) == (s.classes == 0) && s.outputs == (s.classes > 2 ? s.classes : 1);
 }
 
 int main(int argc, char **argv)

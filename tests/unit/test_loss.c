@@ -1,5 +1,5 @@
 /* test_loss.c - every loss of the table against its definition, as the checker has it: values, slopes, curvatures,
- * conjugates, gaps and coordinate steps at random and at extreme points; and the regulariser likewise.
+ * conjugates, gaps and coordinate steps at random and at extreme points.
  *
  * Tolerances follow from conditioning: a result may differ by what a few roundings of its inputs explain. */
 #include <math.h>
@@ -12,7 +12,6 @@
 
 #include "checker.h"
 #include "problem/loss_math.h"
-#include "problem/regulariser.h"
 
 #define EPS 0x1p-52L
 #define FLOOR 1e-300L /* below this doubles lose digits */
@@ -452,39 +451,6 @@ static void test_slack_and_limit(void **unused)
         }
 }
 
-static void test_regulariser(void **unused)
-{
-    (void)unused;
-    const regulariser *g = &squared_norm;
-    enum { N = 10007 };
-    static double v[N], w[N], u[N];
-    for (int trial = 0; trial < 20; trial++) {
-        uint64_t n = trial ? (uint64_t)below(N) : 0;
-        double size = power(-5, 5);
-        long double square_u = 0, square_v = 0, product = 0;
-        for (uint64_t j = 0; j < n; j++) {
-            v[j] = size * uniform(-1, 1);
-            u[j] = trial % 2 ? uniform(-1, 1) : v[j] + 1e-3 * size * uniform(-1, 1);
-            square_u += (long double)u[j] * u[j];
-            square_v += (long double)v[j] * v[j];
-            product += (long double)u[j] * v[j];
-        }
-        for (int threads = 1; threads <= 3; threads++) {
-            penalty p = penalty_for(n, 1, 0, NULL, threads), alone = penalty_for(n, 1, 0, NULL, 1);
-            double value = g->value(&p, u), conjugate = g->conjugate(&p, v);
-            long double slack = 1e-15L * (square_u + square_v);
-            assert_true(fabsl(value - square_u / 2) <= slack);
-            assert_true(fabsl(conjugate - square_v / 2) <= slack);
-            assert_true(value + conjugate >= product - slack); /* Fenchel */
-            g->gradient(&p, w, v);
-            assert_true(fabsl(g->value(&p, w) + conjugate - square_v) <= slack); /* equality at w = grad g*(v) */
-            assert_true(value == g->value(&alone, u) && conjugate == g->conjugate(&alone, v)); /* bits */
-            for (uint64_t j = 0; g->identity && j < n; j++)
-                assert_true(w[j] == v[j]);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,7 +467,6 @@ int main(void)
         cmocka_unit_test(test_step_at_extremes),
         cmocka_unit_test(test_logistic_step_keeps_both_ends),
         cmocka_unit_test(test_slack_and_limit),
-        cmocka_unit_test(test_regulariser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,24 +275,65 @@ static void numbers_read_back(void **state)
     }
 }
 
+/* pairs of a score and a label */
+static void measure(const bda_model *m, const double (*pair)[2], uint64_t count, bda_metrics *x)
+{
+    scored all[8];
+    assert_true(count <= 8);
+    for (uint64_t i = 0; i < count; i++)
+        all[i] = metrics_row(m, pair[i], pair[i][1]);
+    metrics_compute(m, all, count, NULL, x);
+}
+
 static void metrics_of_ties_and_lone_labels(void **state)
 {
     (void)state;
     bda_metrics x;
-    bda_model m = {.loss = loss_find("logistic"), .labels = {1, -1}};
-    scored tied[] = {{0.5, 1}, {0.5, -1}, {-1, -1}, {2, 1}, {0.5, 7}};
-    metrics_compute(&m, tied, 5, &x);
+    double labels[] = {1, -1};
+    bda_model m = {.loss = loss_find("logistic"), .classes = 2, .labels = labels, .outputs = 1};
+    measure(&m, (const double[][2]){{0.5, 1}, {0.5, -1}, {-1, -1}, {2, 1}, {0.5, 7}}, 5, &x);
     assert_true(x.auc == 3.5 / 4 && x.unknown_labels == 1 && x.accuracy == 3.0 / 5 && x.f1 == 4.0 / 6);
-    scored extreme[] = {{1e4, 1}, {-1e4, -1}, {-1e4, 1}};
-    metrics_compute(&m, extreme, 3, &x);
+    measure(&m, (const double[][2]){{1e4, 1}, {-1e4, -1}, {-1e4, 1}}, 3, &x);
     assert_true(fabs(x.log_loss - 1e4 / 3) < 1e-9);
-    scored alone[] = {{1, 1}, {-1, 1}};
-    metrics_compute(&m, alone, 2, &x);
+    measure(&m, (const double[][2]){{1, 1}, {-1, 1}}, 2, &x);
     assert_true(isnan(x.auc) && x.accuracy == 0.5);
     m.loss = loss_find("squared-error");
-    scored same[] = {{1, 3}, {5, 3}};
-    metrics_compute(&m, same, 2, &x);
+    m.classes = 0;
+    measure(&m, (const double[][2]){{1, 3}, {5, 3}}, 2, &x);
     assert_true(x.mse == 4 && x.mae == 2 && isnan(x.r2) && isnan(x.accuracy));
+}
+
+static void metrics_of_many_classes(void **state)
+{
+    (void)state;
+    bda_metrics x;
+    bda_error err = {0};
+    arena memory = {0};
+    class_counts counts;
+    double labels[] = {-3, 0, 7, 9};
+    bda_model m = {.loss = loss_find("logistic"), .classes = 4, .labels = labels, .outputs = 4};
+    static const double scores[][4] = {{1, 0, 0, 0}, {2, 2, -1, 2}, {0, 1e4, 0, 0}, {0, 1, 5, 0}, {0, 3, 0, 0}};
+    static const double truth[] = {-3, 0, 7, 7, 8}; /* guesses: -3, -3 (a tie), 0, 7, 0; nobody knows 8 */
+    scored all[5];
+    for (int i = 0; i < 5; i++)
+        all[i] = metrics_row(&m, scores[i], truth[i]);
+    assert_true(all[1].guess == -3 && all[2].guess == 0 && all[2].score == 1e4 && isnan(all[4].score));
+    assert_true(metrics_counts(&counts, &m, &memory, &err));
+    metrics_compute(&m, all, 5, &counts, &x);
+    assert_true(x.unknown_labels == 1 && x.accuracy == 2.0 / 5 && isnan(x.auc) && isnan(x.f1));
+    assert_true(fabs(x.macro_f1 - (2.0 / 3 + 0 + 2.0 / 3) / 3) < 1e-15); /* 9 does not occur */
+    static const uint64_t confusion[] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
+    assert_memory_equal(counts.confusion, confusion, sizeof confusion);
+    double p[4], loss = 0;
+    for (int i = 0; i < 2; i++) {
+        metrics_probabilities(&m, scores[i], p);
+        assert_true(fabs(p[0] + p[1] + p[2] + p[3] - 1) < 1e-15);
+        loss -= log(p[i]);
+    }
+    metrics_probabilities(&m, scores[3], p);
+    loss += 1e4 - log(p[2]);
+    assert_true(fabs(x.log_loss - loss / 4) < 1e-12 * loss);
+    arena_free(&memory);
 }
 
 int main(void)
@@ -313,6 +354,7 @@ int main(void)
         cmocka_unit_test(forecast_follows_the_settings),
         cmocka_unit_test(numbers_read_back),
         cmocka_unit_test(metrics_of_ties_and_lone_labels),
+        cmocka_unit_test(metrics_of_many_classes),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
