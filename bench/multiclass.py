@@ -3,7 +3,7 @@ liblinear-train -s 4, which minimises the same function, and the softmax (logist
 
 All get the loosest of a row of tolerances, or the fewest of a row of iterations, with which their model is that good.
 Models are valued by a process of its own, which also runs scikit-learn, from the text of the data and the weights; the
-optimum is that of a run of ours whose gap certifies it. Times of training leave out the reading of the file.
+optimum is bounded by a run of ours with a small gap. Times of training leave out the reading of the file.
 """
 import os
 import subprocess
@@ -136,9 +136,10 @@ def liblinear(path, eps, model):
 
 
 def optimum(path, loss):
-    for gap in (1e-5, 1e-6, 1e-7):
+    """A lower bound that is at most 0.3 of the accuracy off: a little more is asked of all alike."""
+    for gap in (1e-4, 3e-5, 1e-5, 1e-6):
         tight = tools.train(path, f"--loss={loss}", f"--gap={gap}", "--max-rounds=10000", "--max-time=300").end
-        if tight["primal"] + tight["dual"] <= 0.1 * ACCURACY * tight["primal"]:
+        if tight["primal"] + tight["dual"] <= 0.3 * ACCURACY * tight["primal"]:
             return -tight["dual"]
     raise RuntimeError(f"the optimum with {loss} on {path} was not found")
 

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-path = sys.argv.pop()
+path = sys.argv[1]
 sys.path.insert(0, os.path.dirname(path))
 spec = importlib.util.spec_from_file_location("script", path)
 script = importlib.util.module_from_spec(spec)

@@ -191,10 +191,10 @@ class Multiclass(support.Case):
         self.assertIn("more than 65536 different numbers", said)
         self.assertNotIn("to classify", said)
 
-    def test_thousands_of_classes(self):
-        T = 3000
+    def test_more_than_a_thousand_classes(self):
+        T = 1200
         r = random.Random(3)
-        data = [(7 * y - 9000, {y % 50 + 1: 1, y // 50 + 51: 1}) for y in list(range(T)) * 2]
+        data = [(7 * y - 4000, {y % 40 + 1: 1, y // 40 + 41: 1}) for y in list(range(T)) * 2]
         r.shuffle(data)
         self.write("d", text(data))
         for loss in ("hinge", "logistic"):
@@ -202,8 +202,8 @@ class Multiclass(support.Case):
             _, metrics, _ = self.predict("--quiet")
             self.assertGreater(metrics["accuracy"], 0.9)
             self.assertGreater(metrics["macro_f1"], 0.9)
-            self.assertNotIn("confusion", metrics)  # nine million numbers
-            self.write("t", text(data[:70]))  # more than one piece of lines
+            self.assertNotIn("confusion", metrics)  # more than a million numbers
+            self.write("t", text(data[:150]))  # more than one piece of lines
             lines, _, _ = self.predict("--quiet", "--scores", data="t")
             labels = sorted({y for y, _ in data})
             for label, *scores in lines:

@@ -3,8 +3,8 @@ import re
 
 import support
 
-TRAIN = """task loss cost epsilon bias class-weight method gap max-rounds max-time local-epochs a1 a2 line-search step
-tau beta blocks seed threads log quiet progress zero-based""".split()
+TRAIN = """task loss cost epsilon l1-ratio feature-penalty bias class-weight method gap max-rounds max-time
+local-epochs a1 a2 line-search step tau beta blocks seed threads log quiet progress zero-based""".split()
 OPTIONS = {
     "train": TRAIN,
     "predict": ["scores", "probability", "metrics", "threads", "quiet", "zero-based"],
@@ -119,7 +119,7 @@ class Refused(support.Case):
         self.refused("train", "--a1=0", "--a2=0", "d", "m", says=["--a1", "--a2"])
 
     def test_options_of_features_that_are_not_there(self):
-        for option in ["l1-ratio=1", "checkpoint=x", "resume", "column=upos"]:
+        for option in ["checkpoint=x", "resume", "column=upos"]:
             self.refused("train", "--" + option, "d", "m", says=["--" + option.split("=")[0]])
 
 

@@ -98,8 +98,10 @@ static void settings_of_another_command_are_refused(void **state)
     bda_comm_free(c);
 }
 
-/* Trains, writes, reads, predicts. False where some step failed, with its sentence. */
-static bool whole_life(const char *path, bda_metrics *metrics, bda_error *err)
+static const double three_labels[] = {4, 2, 2, -1};
+
+/* Trains, writes, reads, predicts. False where some step failed, with its sentence. y: [4] */
+static bool whole_life(const char *path, const double *y, bda_metrics *metrics, bda_error *err)
 {
     bda_comm *c = bda_comm_single(err);
     bda_settings *train = c ? bda_settings_new("train", err) : NULL;
@@ -108,7 +110,8 @@ static bool whole_life(const char *path, bda_metrics *metrics, bda_error *err)
     bda_model *m = NULL, *again = NULL;
     bda_outcome outcome;
     bool ok = predict && bda_set(train, "gap", "1e-6", err) && bda_set(train, "log", "/dev/null", err) &&
-              (d = bda_data_rows(c, train, 4, start, column, value, label, err)) &&
+              bda_set(train, "class-weight", "balanced", err) && bda_set(predict, "scores", "1", err) &&
+              (d = bda_data_rows(c, train, 4, start, column, value, y, err)) &&
               (m = bda_train(c, d, train, NULL, &outcome, err)) && bda_model_write(m, path, err) &&
               (again = bda_model_read(path, err)) && bda_predict(c, again, d, predict, "/dev/null", metrics, err);
     if (ok) {
@@ -117,9 +120,11 @@ static bool whole_life(const char *path, bda_metrics *metrics, bda_error *err)
         bda_model_summarise(again, &two);
         assert_int_equal(outcome.reason, BDA_REACHED_GAP);
         assert_true(one.features == 3 && two.features == 3);
-        assert_memory_equal(one.weights, two.weights, 3 * sizeof(double));
+        assert_true(one.classes == two.classes && one.outputs == two.outputs);
+        assert_memory_equal(one.weights, two.weights, 3 * one.outputs * sizeof(double));
+        assert_memory_equal(one.labels, two.labels, one.classes * sizeof(double));
         assert_true(one.primal == two.primal && two.primal == outcome.last.best_primal);
-        assert_true(two.labels[0] == 4 && two.labels[1] == 2 && two.instances == 4);
+        assert_true(two.instances == 4);
         assert_string_equal(two.loss, "squared-hinge");
     }
     bda_model_free(again);
@@ -136,10 +141,22 @@ static void model_survives_its_file(void **state)
     const char *path = *state;
     bda_error err;
     bda_metrics metrics;
-    if (!whole_life(path, &metrics, &err))
+    if (!whole_life(path, label, &metrics, &err))
         fail_msg("%s", err.text);
     assert_int_equal(metrics.instances, 4);
     assert_true(metrics.accuracy == 1 && metrics.auc == 1 && metrics.f1 == 1 && isnan(metrics.log_loss));
+    bda_model *m = bda_model_read(path, &err);
+    bda_model_summary two, three;
+    bda_model_summarise(m, &two);
+    assert_true(two.classes == 2 && two.outputs == 1 && two.labels[0] == 4 && two.labels[1] == 2);
+    bda_model_free(m);
+    if (!whole_life(path, three_labels, &metrics, &err))
+        fail_msg("%s", err.text);
+    assert_true(metrics.accuracy == 1 && metrics.macro_f1 == 1 && isnan(metrics.auc) && isnan(metrics.f1));
+    m = bda_model_read(path, &err);
+    bda_model_summarise(m, &three);
+    assert_true(three.classes == 3 && three.outputs == 3 && three.labels[0] == -1 && three.labels[2] == 4);
+    bda_model_free(m);
     assert_true(bda_is_model(path));
     assert_false(bda_is_model("/dev/null"));
 }
@@ -148,20 +165,22 @@ static void model_survives_its_file(void **state)
 static void every_request_for_memory_may_fail(void **state)
 {
     const char *path = *state;
-    uint64_t k = 1;
-    for (;; k++) {
-        bda_error err = {0};
-        bda_metrics metrics;
-        mem_fail_at(k);
-        bool ok = whole_life(path, &metrics, &err);
-        mem_fail_at(0);
-        if (ok)
-            break;
-        assert_int_equal(err.status, BDA_FAILED);
-        assert_non_null(strstr(err.text, "memory"));
-        assert_true(k < 1000);
+    for (int many = 0; many < 2; many++) {
+        uint64_t k = 1;
+        for (;; k++) {
+            bda_error err = {0};
+            bda_metrics metrics;
+            mem_fail_at(k);
+            bool ok = whole_life(path, many ? three_labels : label, &metrics, &err);
+            mem_fail_at(0);
+            if (ok)
+                break;
+            assert_int_equal(err.status, BDA_FAILED);
+            assert_non_null(strstr(err.text, "memory"));
+            assert_true(k < 1000);
+        }
+        assert_true(k > 5);
     }
-    assert_true(k > 5);
 }
 
 static void observe(void *self, const bda_progress *progress)
@@ -234,6 +253,12 @@ static void forecast_follows_the_settings(void **state)
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features);
     big.values = "float";
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features + 4 * big.nonzeros);
+    assert_true(bda_set(s, "l1-ratio", "0.5", &err)); /* w and the Hessian of g* */
+    assert_int_equal(bda_forecast(&big, s, 1) - one, 6 * 8 * big.features + 4 * big.nonzeros);
+    assert_true(bda_set(s, "feature-penalty", "x", &err));
+    assert_int_equal(bda_forecast(&big, s, 1) - one, 7 * 8 * big.features + 4 * big.nonzeros);
+    big.labels = 10;
+    assert_true(bda_forecast(&big, s, 1) - one > 10 * 9 * 8 * big.features);
     bda_settings_free(s);
 }
 
