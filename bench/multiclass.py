@@ -136,12 +136,15 @@ def liblinear(path, eps, model):
 
 
 def optimum(path, loss):
-    """A lower bound that is at most 0.3 of the accuracy off: a little more is asked of all alike."""
+    """A lower bound that is at most 0.3 of the accuracy off: a little more is asked of all alike. None where five
+    minutes do not certify it."""
     for gap in (1e-4, 3e-5, 1e-5, 1e-6):
-        tight = tools.train(path, f"--loss={loss}", f"--gap={gap}", "--max-rounds=10000", "--max-time=300").end
+        tight = tools.train(path, f"--loss={loss}", f"--gap={gap}", "--max-rounds=100000", "--max-time=300").end
         if tight["primal"] + tight["dual"] <= 0.3 * ACCURACY * tight["primal"]:
             return -tight["dual"]
-    raise RuntimeError(f"the optimum with {loss} on {path} was not found")
+        if tight["reason"] != "gap":
+            return None
+    return None
 
 
 def ours(judge, path, loss, good, d):
@@ -159,7 +162,10 @@ def ours(judge, path, loss, good, d):
 
 
 def svm_row(judge, name, path, d):
-    good = optimum(path, "hinge") * (1 + ACCURACY)
+    best = optimum(path, "hinge")
+    if best is None:
+        return [name, "no optimum", "", "", "", "", ""]
+    good = best * (1 + ACCURACY)
     mine, model = ours(judge, path, "hinge", good, d), os.path.join(d, "theirs")
     eps, one = first_good(THEIR_EPS, lambda e: liblinear(path, e, model),
                           lambda: judge.ask("value", model, "hinge")[0] <= good)
@@ -184,7 +190,10 @@ def scikit_learn(judge, solver, good, patience):
 
 
 def softmax_rows(judge, name, path, d):
-    good = optimum(path, "logistic") * (1 + ACCURACY)
+    best = optimum(path, "logistic")
+    if best is None:
+        return [[name, "no optimum", "", "", "", ""]]
+    good = best * (1 + ACCURACY)
     mine = ours(judge, path, "logistic", good, d).end["seconds"]
     rows = []
     for solver in SOLVERS:

@@ -46,8 +46,7 @@ static double exact_quadratic(const dual_run *r, const ray *ray)
 }
 
 /* The separable part is quadratic, g* is not: the zero of the rising phi' by the Illinois form of false position,
- * from scalars that every rank has. Ends where the slope is a small part of the first one; the side taken is
- * downhill. */
+ * from scalars that every rank has. Ends where the slope is a small part of the first one. */
 static double exact_false_position(dual_run *r, const ray *ray)
 {
     const block_direction *d = &r->direction;
@@ -63,7 +62,7 @@ static double exact_false_position(dual_run *r, const ray *ray)
         at_low = at_high;
         high = fmin(2 * high, d->limit);
     }
-    if (at_high <= small)
+    if (at_high <= 0)
         return high;
     for (int k = 0, side = 0; k < 50 && -at_low > small; k++) {
         double eta = low + (high - low) * (at_low / (at_low - at_high));
@@ -75,7 +74,7 @@ static double exact_false_position(dual_run *r, const ray *ray)
         } else {
             at_low = side > 0 ? 0.5 * at_low : at_low;
             high = eta, at_high = at, side = 1;
-            if (at <= small)
+            if (at <= small && smooth_change(r, ray, eta) + eta * (d->slope + 0.5 * eta * d->curve) < 0)
                 return eta;
         }
     }

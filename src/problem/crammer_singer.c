@@ -163,13 +163,20 @@ static uint32_t store(crammer_singer *b, const visit *v)
         b->place[e[k].class] = k + 1;
         e[k].now = 0;
     }
-    double others = 0;
+    /* alpha_y and minus the sum of the others are the same but for the rounding of theta, over A: where it counts
+     * less decides, and the others are scaled to add up. */
+    double others = 0, loose = 0;
+    for (uint32_t k = 0; k < v->above; k++) {
+        others += solved_alpha(b, v, b->above[k]);
+        loose += 1 / b->m.A[b->above[k]];
+    }
+    bool held = !b->squared && fmax(v->alpha_y, -others) >= v->C;
+    double total = others == 0 ? 0 : held ? v->C : 1 / b->m.A[v->y] < loose ? fmax(v->alpha_y, 0) : -others;
+    double scale = others < 0 ? total / -others : 1;
     bool ok = true;
     for (uint32_t k = 0; k <= v->above && ok; k++) {
         uint32_t m = k < v->above ? b->above[k] : v->y;
-        double rest = !b->squared && v->alpha_y >= v->C ? v->C : -others; /* the alphas add up to 0 */
-        double a = k < v->above ? solved_alpha(b, v, m) : rest;
-        others += a;
+        double a = k < v->above ? scale * solved_alpha(b, v, m) : total;
         if (a == 0)
             continue;
         if (!b->place[m] && (ok = make_room(b, i))) {
@@ -260,7 +267,8 @@ ROWS_INLINE uint64_t epoch(crammer_singer *b, const subproblem *s, const double 
         if (k + AHEAD < b->active)
             rows_prefetch(r, form, b->m.base.first + b->m.order[k + AHEAD]);
         uint32_t i = b->m.order[k];
-        visit v = {.i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i), .flat = b->m.norm[i] == 0 && s->a2 == 0};
+        visit v = {
+            .i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i), .flat = b->m.norm[i] < 1e-290 && s->a2 == 0};
         rows_scores(r, form, b->m.base.first + i, from, p->classes, b->m.score);
         if (s->h)
             rows_bends(r, form, b->m.base.first + i, s->h, p->classes, b->m.A);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "checker.h"
+#include "checker/draw.h"
 #include "problem/block.h"
 
 enum { L = 24, N = 6, K = 3, PER_BLOCK = L / K };
@@ -30,17 +31,6 @@ typedef struct bench {
     block **blocks;
     double alpha[L], w[N]; /* of the last start */
 } bench;
-
-static uint64_t state;
-
-static double uniform(double lo, double hi)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
-}
 
 static void bench_open(bench *t, const loss *f)
 {

@@ -11,21 +11,11 @@
 #include <cmocka.h>
 
 #include "checker.h"
+#include "checker/draw.h"
 
 static const char *const names[] = {
     "hinge", "squared-hinge", "logistic", "epsilon-insensitive", "squared-epsilon-insensitive", "squared-error",
 };
-
-static uint64_t state;
-
-static double uniform(double lo, double hi)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
-}
 
 static double label(check_loss loss)
 {

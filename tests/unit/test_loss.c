@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "checker.h"
+#include "checker/draw.h"
 #include "problem/loss_math.h"
 
 #define EPS 0x1p-52L
@@ -20,17 +21,6 @@ typedef struct point {
     double z, a, y, c, e;
 } point;
 
-static uint64_t state;
-
-static double uniform(double lo, double hi)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
-}
-
 static int below(int n)
 {
     return (int)uniform(0, n);
@@ -39,11 +29,6 @@ static int below(int n)
 static double sign(void)
 {
     return below(2) ? 1 : -1;
-}
-
-static double power(double lo, double hi)
-{
-    return pow(10, uniform(lo, hi));
 }
 
 /* Points that ordinary training sees. */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "checker.h"
+#include "checker/draw.h"
 #include "dual/presets.h"
 #include "problem/kinds.h"
 
@@ -41,22 +42,6 @@ typedef struct bench {
 
 static const char *const names[] = {"hinge", "squared-hinge", "logistic"};
 static const double trial[BLOCK_TRIALS] = {1, 0.5, 0.25, 0.125};
-static uint64_t state;
-
-static double uniform(double lo, double hi)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
-}
-
-static double power(double lo, double hi)
-{
-    return pow(10, uniform(lo, hi));
-}
-
 static void draw_rows(bench *t, const shape *s)
 {
     uint64_t cells = 0;
@@ -286,8 +271,6 @@ static void test_instance_minimum_at_wide_scales(void **unused)
         for (double cost = 1e-6; cost < 2e6; cost *= 1e3)
             for (double size = 1e-3; size < 2e3; size *= 1e3)
                 for (int m = 0; m < 2; m++) {
-                    if (k < 2 && (cost < 100 || size < 1))
-                        continue; /* Crammer-Singer: rounding of theta over A is more than C */
                     shape s = {names[k], 4, 4, 4, cost, size, false};
                     expect_minimum(&s, models[m], 1e3 / size, 2, false);
                     expect_minimum(&s, models[m], 1, 2, true);
@@ -304,8 +287,6 @@ static void test_values(void **unused)
         for (int rounds = 0; rounds < 8; rounds++)
             for (double cost = 1e-6; cost < 2e6; cost *= 1e3)
                 for (double size = 1e-2; size < 2e3; size *= 1e5) {
-                    if (k < 2 && cost < 1)
-                        continue;
                     shape s = {names[k], MOST_ROWS, 3 + (uint64_t)rounds % 6, 3, cost, 1, rounds % 2};
                     bench t;
                     bench_open(&t, &s);
@@ -430,7 +411,7 @@ static void test_moves_stay_feasible(void **unused)
     state = 5;
     for (int k = 0; k < 3; k++)
         for (int round = 0; round < 60; round++) {
-            shape s = {names[k], MOST_ROWS, 3 + (uint64_t)round % 6, 1, power(k < 2 ? 0 : -6, 6), 1, round % 2};
+            shape s = {names[k], MOST_ROWS, 3 + (uint64_t)round % 6, 1, power(-6, 6), 1, round % 2};
             bench t, twin;
             open_twins(&t, &twin, &s, round % 4);
             double w[LENGTH], dv[LENGTH], from[VARIABLES], full[VARIABLES], to[VARIABLES];

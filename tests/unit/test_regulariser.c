@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "checker.h"
+#include "checker/draw.h"
 #include "problem/regulariser.h"
 
 enum { COLUMNS = 2400, LONGEST = COLUMNS * 5 };
@@ -26,22 +27,7 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static uint64_t state;
 static double factor[COLUMNS], v[LONGEST], w[LONGEST], u[LONGEST], h[LONGEST], dv[LONGEST], other[LONGEST];
-
-static double uniform(double lo, double hi)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
-}
-
-static double power(double lo, double hi)
-{
-    return pow(10, uniform(lo, hi));
-}
 
 /* A penalty of this kind, and points for it; `trial` decides on the shape. */
 static penalty draw(const struct kind *k, int trial)
