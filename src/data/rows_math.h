@@ -136,24 +136,31 @@ ROWS_INLINE double rows_norm(const rows *r, rows_form form, uint64_t i)
     return s + r->bias * r->bias;
 }
 
-/* Asks for the cells of row i before they are needed; the processor follows by itself after the first lines. */
+/* Asks for the cells of row i before they are needed: rows are visited in random order, so the processor does not
+ * foresee them. Of long rows the first lines, which it goes on from by itself. */
+#define ROWS_LINE 64
+#define ROWS_LINES_AHEAD 16
+ROWS_INLINE void rows_prefetch_range(const void *from, const void *to)
+{
+    const char *line = from, *end = to;
+    if (end - line > ROWS_LINE * ROWS_LINES_AHEAD)
+        end = line + ROWS_LINE * ROWS_LINES_AHEAD;
+    for (; line < end; line += ROWS_LINE)
+        __builtin_prefetch(line);
+}
+
 ROWS_INLINE void rows_prefetch(const rows *r, rows_form form, uint64_t i)
 {
-    uint64_t j = r->start[i];
+    uint64_t j = r->start[i], end = r->start[i + 1];
     if (form == ROWS_FLOAT) {
-        __builtin_prefetch(&r->pair[j]);
-        __builtin_prefetch(&r->pair[j + 8]);
+        rows_prefetch_range(&r->pair[j], &r->pair[end]);
         return;
     }
-    __builtin_prefetch(&r->column[j]);
-    __builtin_prefetch(&r->column[j + 16]);
+    rows_prefetch_range(&r->column[j], &r->column[end]);
     if (form == ROWS_CONSTANT)
         __builtin_prefetch(&r->value[i]);
-    if (form == ROWS_DOUBLE) {
-        __builtin_prefetch(&r->value[j]);
-        __builtin_prefetch(&r->value[j + 8]);
-        __builtin_prefetch(&r->value[j + 16]);
-    }
+    if (form == ROWS_DOUBLE)
+        rows_prefetch_range(&r->value[j], &r->value[end]);
 }
 
 /* Asks for the weights that row i will be multiplied with. */
