@@ -146,6 +146,7 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
             most = fmax(most, z[k]);
         for (uint64_t k = 0; k < classes; k++)
             total += exp(z[k] - most);
+        /* cppcheck-suppress invalidFunctionArg ; the largest score has added 1 */
         double log_total = most + log(total);
         sum_add(&loss_sum, C * (log_total - z[b->m.y[i]]));
         for (uint64_t k = 0; k < classes; k++) {
