@@ -132,14 +132,13 @@ static void solve_blocks(dual_run *r, uint64_t t)
  * be added up without rounding. Then the vector. */
 static bool sum_directions(dual_run *r, bda_error *err)
 {
-    enum { LARGEST, NORM, CELLS, SLOPE, CURVE, LIMIT, FAILED, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
+    enum { LARGEST, CELLS, SLOPE, CURVE, LIMIT, FAILED, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
     problem *p = r->p;
     double before = comm_said(p->comm)->seconds;
     for (uint64_t k = 0; k < r->local; k++) {
         const block_direction *d = &r->local_direction[k];
         double *to = r->mine + k * COLUMNS;
         to[LARGEST] = d->largest;
-        to[NORM] = d->norm;
         to[CELLS] = d->cells;
         to[SLOPE] = d->slope;
         to[CURVE] = d->curve;
@@ -151,7 +150,6 @@ static bool sum_directions(dual_run *r, bda_error *err)
     dual_gather(r, COLUMNS);
     block_direction *all = &r->direction;
     all->largest = column_max(r, LARGEST, COLUMNS);
-    all->norm = dual_column_sum(r, NORM, COLUMNS);
     all->cells = dual_column_sum(r, CELLS, COLUMNS);
     all->slope = dual_column_sum(r, SLOPE, COLUMNS);
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
@@ -279,7 +277,7 @@ static bool dual_open(dual_run *r, const preset *preset, problem *p, const metho
     r->fixed_step = choose_fixed_step(r, preset, options);
     r->tau = options->tau;
     r->beta = options->beta;
-    r->epochs = options->local_epochs;
+    r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
     r->seed = options->seed;
     r->trials = r->K == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)

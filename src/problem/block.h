@@ -41,7 +41,6 @@ typedef struct subproblem {
 
 typedef struct block_direction {
     double largest; /* max |dv_j| */
-    double norm;    /* sum of da_i^2 */
     double cells;   /* nonzeros visited */
     /* Along alpha + eta da: the separable part xi* changes by
      *     slope eta + curve eta^2 / 2   where the loss has a quadratic dual, and otherwise by change[] at the trials
@@ -66,7 +65,7 @@ typedef struct block_kind {
     /* One pass over what is not settled, in random order. Slopes come from `from`, changes go to `to`, which is one
      * vector u for the coupled model, and w and dv where each instance is on its own. Returns the cells visited. */
     uint64_t (*epoch)(block *b, const subproblem *s, rng *random, const double *from, double *to);
-    void (*describe)(const block *b, block_direction *d); /* norm, slope, curve, limit */
+    void (*describe)(const block *b, block_direction *d); /* slope, curve, limit */
     void (*ray)(const block *b, int trials, const double *eta, double *change, double *slope);
     void (*move)(block *b, double eta);
     void (*evaluate)(block *b, const double *w, double travelled, block_value *value);

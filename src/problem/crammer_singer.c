@@ -374,7 +374,7 @@ static void crammer_singer_evaluate(block *base, const double *w, double travell
 static void crammer_singer_describe(const block *base, block_direction *d)
 {
     const crammer_singer *b = (const crammer_singer *)base;
-    sum slope = {0, 0}, curve = {0, 0}, norm = {0, 0};
+    sum slope = {0, 0}, curve = {0, 0};
     double limit = INFINITY;
     for (uint32_t i = 0; i < base->count; i++) {
         const entry *e = entries(b, i);
@@ -384,7 +384,6 @@ static void crammer_singer_describe(const block *base, block_direction *d)
             if (da == 0)
                 continue;
             bool is_y = e[k].class == b->m.y[i];
-            sum_add(&norm, da * da);
             if (!is_y) {
                 sum_add(&slope, da);
                 if (da > 0)
@@ -399,7 +398,6 @@ static void crammer_singer_describe(const block *base, block_direction *d)
     }
     d->slope = sum_value(&slope);
     d->curve = sum_value(&curve);
-    d->norm = sum_value(&norm);
     d->limit = limit;
 }
 

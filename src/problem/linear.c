@@ -242,7 +242,7 @@ static void linear_describe(const block *base, block_direction *d)
     const linear *b = (const linear *)base;
     const problem *p = base->p;
     loss_kind kind = p->loss->kind;
-    sum slope = {0, 0}, curve = {0, 0}, norm = {0, 0};
+    sum slope = {0, 0}, curve = {0, 0};
     double limit = INFINITY;
     for (uint32_t i = 0; i < base->count; i++) {
         const variable *v = &b->var[i];
@@ -250,7 +250,6 @@ static void linear_describe(const block *base, block_direction *d)
         if (da == 0)
             continue;
         double c = cost_of(p, kind, v->y);
-        sum_add(&norm, da * da);
         limit = fmin(limit, loss_limit(kind, v->start, da, v->y, c));
         if (p->loss->quadratic_dual) {
             sum_add(&slope, da * loss_conjugate_slope(kind, v->start, 0, v->y, c, p->epsilon));
@@ -260,7 +259,6 @@ static void linear_describe(const block *base, block_direction *d)
     }
     d->slope = sum_value(&slope);
     d->curve = sum_value(&curve);
-    d->norm = sum_value(&norm);
     d->limit = limit;
 }
 

@@ -11,15 +11,24 @@ typedef struct problem problem;
 
 typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SEARCH_NONE } line_search;
 
+typedef enum hull_form { HULL_DEFAULT, HULL_FUSED, HULL_ONE_VECTOR, HULL_MOMENTUM } hull_form;
+
 /* What the person asked for; NAN: the method's own choice. */
 typedef struct method_options {
     double a1, a2;     /* B = a1 blockdiag(Hessian) + a2 I */
     bool a1_is_blocks; /* --a1=K */
     line_search search;
-    double step;      /* with SEARCH_NONE */
-    double tau, beta; /* of the Armijo rule */
-    int64_t local_epochs;
+    double step;          /* with SEARCH_NONE */
+    double tau, beta;     /* of the Armijo rule */
+    int64_t local_epochs; /* 0: the method's own choice */
     uint64_t seed;
+    int64_t history;   /* of l-commdir and lbfgs; 0: the method's own */
+    double penalty;    /* rho of admm */
+    double relaxation; /* of admm: 1 is none */
+    bool balance;      /* admm adapts rho to its residuals */
+    bool accelerate;   /* a preset of the outer loop inside an accelerated proximal point method */
+    hull_form hull;    /* which messages a round of hull sends */
+    bool lock_free;    /* the threads of a rank share one block */
 } method_options;
 
 /* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */
@@ -50,9 +59,14 @@ struct watch {
 
 typedef struct method {
     const char *name, *summary;
-    const char *needs;  /* in words, for --method=list */
-    bool smooth_loss;   /* needs a differentiable loss */
-    const void *preset; /* what `train` makes of it; e.g. a row of dual/presets.c */
+    const char *needs; /* in words, for --method=list */
+    /* What it cannot do without; method_serves of methods/table.h checks it, and names those that would do. */
+    bool smooth_loss;        /* a differentiable loss */
+    bool smooth_regulariser; /* no --l1-ratio */
+    bool classification;     /* labels, not numbers */
+    uint64_t most_weights;   /* the longest w it can take; 0: any */
+    bool uncertified;        /* has no dual, so no gap to stop at: it ends by itself */
+    const void *preset;      /* what `train` makes of it; e.g. a row of dual/presets.c */
     /* Trains from w = 0 until the watch says stop. Collective. */
     bool (*train)(const struct method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
 } method;

@@ -186,15 +186,12 @@ static void softmax_describe(const block *base, block_direction *d)
 {
     const softmax *b = (const softmax *)base;
     const uint64_t count = base->count * base->p->classes;
-    sum norm = {0, 0};
     double limit = INFINITY;
     for (uint64_t k = 0; k < count; k++) {
         double da = b->now[k] - b->start[k];
-        sum_add(&norm, da * da);
         if (da < 0)
             limit = fmin(limit, b->start[k] / -da);
     }
-    d->norm = sum_value(&norm);
     d->limit = limit;
 }
 

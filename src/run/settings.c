@@ -23,6 +23,8 @@
 
 static const char *const tasks[] = {"classify", "regress", NULL};
 static const char *const searches[] = {"exact", "backtracking", "none", NULL};
+static const char *const hull_forms[] = {"fused", "one-vector", "momentum", NULL};
+static const char *const thread_modes[] = {"blocks", "lock-free", NULL};
 static const char *const progresses[] = {"auto", "always", "never", NULL};
 static const char *const data_formats[] = {"binary", "text", NULL};
 static const char *const model_formats[] = {"liblinear", NULL};
@@ -187,6 +189,53 @@ static const bda_option train_options[] = {
      .below_most = true,
      .help = "the factor from one trial step to the next; asks for backtracking",
      AT(beta)},
+    {.name = "hull",
+     .type = BDA_CHOICE,
+     .argument = "FORM",
+     .preset = "",
+     .choices = hull_forms,
+     .help =
+         "what a round of --method=hull sends: two vectors (fused) or one (one-vector, momentum); default: chosen "
+         "by the shape of the data and by measured times",
+     AT(hull)},
+    {.name = "accelerate",
+     .type = BDA_FLAG,
+     .preset = "0",
+     .help = "run the method inside an accelerated proximal point method; for bda, disdca, disdca-basic, cocoa+, "
+             "dsvm-ave and prox-grad",
+     AT(accelerate)},
+    {.name = "history",
+     .type = BDA_INTEGER,
+     .argument = "N",
+     .preset = "",
+     .least = 1,
+     .most = 11,
+     .help = "past steps that l-commdir (default: 5) and lbfgs (default: 10) remember",
+     AT(history)},
+    {.name = "penalty",
+     .type = BDA_REAL,
+     .argument = "RHO",
+     .preset = "1",
+     .least = 0,
+     .most = INFINITY,
+     .above_least = true,
+     .help = "of admm: the weight of agreement between blocks",
+     AT(penalty)},
+    {.name = "balance",
+     .type = BDA_FLAG,
+     .preset = "0",
+     .help = "of admm: change the penalty until its two residuals are about equal",
+     AT(balance)},
+    {.name = "relaxation",
+     .type = BDA_REAL,
+     .argument = "X",
+     .preset = "1",
+     .least = 0,
+     .most = 2,
+     .above_least = true,
+     .below_most = true,
+     .help = "of admm: over-relaxation, 1 for none; 1.5 to 1.8 often needs fewer rounds",
+     AT(relaxation)},
     {.name = "blocks",
      .type = BDA_INTEGER,
      .argument = "K",
@@ -198,6 +247,14 @@ static const bda_option train_options[] = {
      AT(blocks)},
     {SEED, .help = "names the random order in which instances are visited"},
     {THREADS, .help = "threads of each rank"},
+    {.name = "threads-mode",
+     .type = BDA_CHOICE,
+     .argument = "MODE",
+     .preset = "blocks",
+     .choices = thread_modes,
+     .help = "blocks: each thread has blocks of its own, and the same seed gives the same bits; lock-free: the "
+             "threads of a rank share one block, and it does not",
+     AT(threads_mode)},
     {.name = "log",
      .type = BDA_TEXT,
      .argument = "FILE",

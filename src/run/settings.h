@@ -20,7 +20,10 @@ struct bda_settings {
     int64_t max_rounds, local_epochs, blocks, seed, threads;
     char a1[OPTION_TEXT];
     double a2, step, tau, beta;
-    char line_search[OPTION_TEXT];
+    char line_search[OPTION_TEXT], hull[OPTION_TEXT], threads_mode[OPTION_TEXT];
+    bool accelerate, balance;
+    int64_t history;
+    double penalty, relaxation;
     char log[OPTION_TEXT], progress[OPTION_TEXT];
     bool quiet, zero_based;
 

@@ -74,6 +74,36 @@ static bool parse_real(const char *text, const char *end, double least, double *
     return option_set(&real, x, copy, &ignored);
 }
 
+/* Options of single methods are refused elsewhere: what is asked for and ignored misleads. */
+static bool check_owners(const bda_settings *s, bda_error *err)
+{
+    static const struct {
+        const char *option, *methods[8];
+    } owners[] = {
+        {"hull", {"auto", "hull"}},
+        {"accelerate", {"bda", "disdca", "disdca-basic", "cocoa+", "dsvm-ave", "prox-grad"}},
+        {"history", {"l-commdir", "lbfgs"}},
+        {"penalty", {"admm"}},
+        {"balance", {"admm"}},
+        {"relaxation", {"admm"}},
+    };
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        if (!settings_given(s, owners[i].option))
+            continue;
+        char names[200] = "";
+        bool owned = false;
+        for (const char *const *m = owners[i].methods; *m; m++) {
+            owned = owned || strcmp(*m, s->method) == 0;
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", *m);
+        }
+        if (!owned)
+            return err_set(err, BDA_USAGE, "--%s is an option of --method=%s, not of %s", owners[i].option, names,
+                           s->method);
+    }
+    return true;
+}
+
 static bool check_options(const bda_settings *s, training *t, bda_error *err)
 {
     method_options *o = &t->options;
@@ -82,8 +112,18 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .step = s->step,
                           .tau = s->tau,
                           .beta = s->beta,
-                          .local_epochs = s->local_epochs,
-                          .seed = (uint64_t)s->seed};
+                          .local_epochs = settings_given(s, "local-epochs") ? s->local_epochs : 0,
+                          .seed = (uint64_t)s->seed,
+                          .history = s->history == OPTION_UNSET ? 0 : s->history,
+                          .penalty = s->penalty,
+                          .relaxation = s->relaxation,
+                          .balance = s->balance,
+                          .accelerate = s->accelerate,
+                          .lock_free = strcmp(s->threads_mode, "lock-free") == 0};
+    static const char *const forms[] = {"", "fused", "one-vector", "momentum"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(s->hull, forms[i]) == 0)
+            o->hull = (hull_form)i;
     o->a1_is_blocks = strcasecmp(s->a1, "K") == 0;
     if (s->a1[0] && !o->a1_is_blocks && !parse_real(s->a1, strchr(s->a1, 0), 0, &o->a1))
         return err_set(err, BDA_USAGE, "--a1 must be a number of at least 0, or K, not '%s'", s->a1);
@@ -158,7 +198,7 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
     if (!settings_are_of(s, "train", err))
         return false;
     t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
-    return check_loss(s, t, err) && check_method(s, t, err) && check_options(s, t, err) &&
+    return check_loss(s, t, err) && check_method(s, t, err) && check_owners(s, err) && check_options(s, t, err) &&
            check_class_weights(s, t, err);
 }
 

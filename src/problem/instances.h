@@ -1,0 +1,55 @@
+/* instances.h - one block of instances as primal methods see it: margins, and what follows from them.
+ *
+ * An instance has `width` margins: one, x'w, or with more than two classes x'w_m for each class m. Arrays of margins,
+ * slopes and weights of curvature are [count][width] for the block's rows. Nothing here talks to other ranks;
+ * different blocks may be worked on by different threads.
+ *
+ * The dual image s_i = -xi_i'(z_i) of a point is dual-feasible whatever w is, and its gap is the regulariser's alone:
+ *     P(w) + f(s(w)) = g(w) + g*(X s) - w'X s */
+#ifndef PROBLEM_INSTANCES_H
+#define PROBLEM_INSTANCES_H
+
+#include "problem/problem.h"
+
+typedef struct instances {
+    const problem *p;
+    uint64_t first; /* row of the problem where it begins */
+    uint32_t count; /* rows */
+    uint64_t width;
+} instances;
+
+/* The k-th block of this rank. */
+instances instances_of(const problem *p, uint64_t k);
+
+/* z = X'w */
+void instances_margins(const instances *b, const double *w, double *z);
+
+/* s = -xi'(z), of a loss with kinks some subgradient: alpha of the dual image, in the order of block_alpha. */
+void instances_slopes(const instances *b, const double *z, double *s);
+
+/* sum of xi_i*(-s_i); s as instances_slopes gives it */
+double instances_conjugate(const instances *b, const double *s);
+
+/* v = X s; returns max |v_j| */
+double instances_image(const instances *b, const double *s, double *v);
+
+/* F(t) = sum of xi_i(z_i + sum_k t_k q_k,i) for m directions q, and its derivatives by t: gradient [m], hessian
+ * [m][m] in full (generalised where the loss has kinks in its slope). Those that are NULL are not wanted. With m = 0
+ * the value at z. */
+void instances_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                     double *value, double *gradient, double *hessian);
+
+/* The (generalised) second derivatives at z as [count][width] numbers: xi''(z), or C times the probabilities p of the
+ * classes, from which the T x T matrix diag(p) - p p' follows. The functions below take them. */
+void instances_curvature(const instances *b, const double *z, double *bend);
+
+/* out = X D X'd; returns max |out_j| */
+double instances_hessian_times(const instances *b, const double *bend, const double *d, double *out);
+
+/* The diagonal of X D X'; returns its largest element. */
+double instances_diagonal(const instances *b, const double *bend, double *out);
+
+/* The lower triangle of X D X' row by row, n(n+1)/2 numbers; returns the largest magnitude. For small n. */
+double instances_hessian(const instances *b, const double *bend, double *out);
+
+#endif
