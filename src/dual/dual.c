@@ -12,14 +12,6 @@
 #include "base/clock.h"
 #include "base/vector.h"
 
-static bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
-                      bda_error *err);
-static void dual_close(dual_run *r);
-static bool evaluate(dual_run *r, uint64_t t);
-static void solve_blocks(dual_run *r, uint64_t t);
-static bool sum_directions(dual_run *r, bda_error *err);
-static void move(dual_run *r, double eta);
-
 /* Algorithm 2. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
@@ -27,14 +19,14 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     for (uint64_t t = 0; ok; t++) {
         p->penalty.kind->gradient(&p->penalty, r.w, r.v); /* w = grad g*(v) */
-        if (evaluate(&r, t))                              /* P(w), f(alpha), their gap; the best w is kept; stop? */
+        if (dual_evaluate(&r, t))                         /* P(w), f(alpha), their gap; the best w is kept; stop? */
             break;
-        solve_blocks(&r, t);          /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
-        ok = sum_directions(&r, err); /* dv = sum_k dv_k: the one vector of the round */
+        dual_solve(&r, t);      /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
+        ok = dual_sum(&r, err); /* dv = sum_k dv_k: the one vector of the round */
         if (!ok)
             break;
         double eta = dual_step(&r); /* Algorithm 1, or the exact minimum along the ray */
-        move(&r, eta);              /* alpha += eta da, v += eta dv */
+        dual_move(&r, eta);         /* alpha += eta da, v += eta dv */
     }
     dual_close(&r);
     return ok;
@@ -55,7 +47,7 @@ double dual_column_sum(const dual_run *r, int column, int m)
     return sum_value(&s);
 }
 
-static double column_max(const dual_run *r, int column, int m)
+double dual_column_max(const dual_run *r, int column, int m)
 {
     double largest = -INFINITY;
     for (uint64_t k = 0; k < r->K; k++)
@@ -65,7 +57,7 @@ static double column_max(const dual_run *r, int column, int m)
 
 /* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The
  * message also carries what else all ranks must agree on before they may stop. */
-static bool evaluate(dual_run *r, uint64_t t)
+bool dual_evaluate(dual_run *r, uint64_t t)
 {
     enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, COLUMNS };
     problem *p = r->p;
@@ -93,8 +85,8 @@ static bool evaluate(dual_run *r, uint64_t t)
     report->primal = g + dual_column_sum(r, LOSS, COLUMNS);
     report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, COLUMNS);
     report->gap = dual_column_sum(r, GAP, COLUMNS); /* g(w) + g*(v) = w'v, so this is all of it */
-    report->seconds = column_max(r, SECONDS, COLUMNS);
-    report->interrupted = column_max(r, INTERRUPTED, COLUMNS) > 0;
+    report->seconds = dual_column_max(r, SECONDS, COLUMNS);
+    report->interrupted = dual_column_max(r, INTERRUPTED, COLUMNS) > 0;
     report->stalled = r->idle_rounds >= 10;
     report->vectors_sent = comm_said(p->comm)->vectors;
     report->bytes_sent = comm_said(p->comm)->bytes;
@@ -106,7 +98,7 @@ static bool evaluate(dual_run *r, uint64_t t)
     return stop;
 }
 
-static void solve_blocks(dual_run *r, uint64_t t)
+void dual_solve(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
     subproblem s = {.w = r->w,
@@ -130,7 +122,7 @@ static void solve_blocks(dual_run *r, uint64_t t)
 
 /* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
  * be added up without rounding. Then the vector. */
-static bool sum_directions(dual_run *r, bda_error *err)
+bool dual_sum(dual_run *r, bda_error *err)
 {
     enum { LARGEST, CELLS, SLOPE, CURVE, LIMIT, FAILED, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
     problem *p = r->p;
@@ -149,12 +141,12 @@ static bool sum_directions(dual_run *r, bda_error *err)
     }
     dual_gather(r, COLUMNS);
     block_direction *all = &r->direction;
-    all->largest = column_max(r, LARGEST, COLUMNS);
+    all->largest = dual_column_max(r, LARGEST, COLUMNS);
     all->cells = dual_column_sum(r, CELLS, COLUMNS);
     all->slope = dual_column_sum(r, SLOPE, COLUMNS);
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
-    all->limit = -column_max(r, LIMIT, COLUMNS);
-    if (column_max(r, FAILED, COLUMNS) > 0)
+    all->limit = -dual_column_max(r, LIMIT, COLUMNS);
+    if (dual_column_max(r, FAILED, COLUMNS) > 0)
         return err_set(err, BDA_FAILED, "out of memory for dual variables; more ranks on more machines would help");
     for (int j = 0; j < BLOCK_TRIALS; j++)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
@@ -165,7 +157,7 @@ static bool sum_directions(dual_run *r, bda_error *err)
     return true;
 }
 
-static void move(dual_run *r, double eta)
+void dual_move(dual_run *r, double eta)
 {
     problem *p = r->p;
     double begin = clock_now();
@@ -259,8 +251,8 @@ static bool take_memory(dual_run *r, bda_error *err)
     return r->w && (identity || r->h);
 }
 
-static bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
-                      bda_error *err)
+bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
+               bda_error *err)
 {
     *r = (dual_run){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
     r->a1 = choose_a1(preset, p, options);
@@ -285,7 +277,7 @@ static bool dual_open(dual_run *r, const preset *preset, problem *p, const metho
     return true;
 }
 
-static void dual_close(dual_run *r)
+void dual_close(dual_run *r)
 {
     blocks_close(r->blocks);
     arena_free(&r->memory);

@@ -42,11 +42,26 @@ typedef struct dual_run {
     round_report report;        /* of the round under way */
 } dual_run;
 
-/* The step along (da, dv): Algorithm 1 or the exact one. Collective. */
+/* The lines of the loop, for it and for the methods that are built on it (hull.c, accelerate.c). All collective.
+ *
+ * alpha = 0, v = 0. False and a sentence on all ranks. */
+bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
+               bda_error *err);
+void dual_close(dual_run *r);
+/* Primal, dual and gap at w and alpha, reported to the watch as round t; true: stop. */
+bool dual_evaluate(dual_run *r, uint64_t t);
+/* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
+void dual_solve(dual_run *r, uint64_t t);
+/* dv and the scalars of the ray, summed over all blocks: one vector. */
+bool dual_sum(dual_run *r, bda_error *err);
+/* The step along (da, dv): Algorithm 1 or the exact one. */
 double dual_step(dual_run *r);
+/* alpha += eta da, v += eta dv */
+void dual_move(dual_run *r, double eta);
 
-/* sum: [m] sums over all blocks of column 0 .. m-1 of r->all, in block order */
+/* Scalars: r->mine -> r->all, m for each block; and over all blocks, in their order, of one of the m columns */
+void dual_gather(dual_run *r, int m);
 double dual_column_sum(const dual_run *r, int column, int m);
-void dual_gather(dual_run *r, int m); /* r->mine -> r->all */
+double dual_column_max(const dual_run *r, int column, int m);
 
 #endif
