@@ -101,8 +101,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
 void dual_solve(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
-    subproblem s = {.w = r->w,
-                    .h = r->h,
+    subproblem s = {.h = r->h,
                     .a1 = r->a1,
                     .a2 = r->a2,
                     .separate = r->separate,
@@ -112,11 +111,14 @@ void dual_solve(dual_run *r, uint64_t t)
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now();
-    if (r->h) /* a step without a search must be safe whatever way v goes */
+    if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
-        block_solve(r->blocks[k], &s, r->dv_block[k], &r->local_direction[k]);
+    for (uint64_t k = 0; k < r->local; k++) {
+        subproblem own = s;
+        own.w = r->start ? r->start[k] : r->w;
+        block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
+    }
     r->report.local_seconds = clock_now() - begin;
 }
 

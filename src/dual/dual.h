@@ -27,6 +27,7 @@ typedef struct dual_run {
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
+    double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */
     block_direction *local_direction; /* [local] */

@@ -2,6 +2,7 @@
 #include "dual/presets.h"
 
 #include "dual/dual.h"
+#include "dual/hull.h"
 
 #define ANY "any loss and task"
 
@@ -59,4 +60,13 @@ const method prox_grad = {
     .needs = ANY,
     .preset = &(const preset){.a1 = A1_ZERO, .a2 = A2_LARGEST_NORM, .separate = true, .search = SEARCH_DEFAULT},
     .train = dual_train,
+};
+
+/* The block-diagonal model of bda, and a search over the hull of past points (hull.c). */
+const method hull_method = {
+    .name = "hull",
+    .summary = "primal-dual hull: block-diagonal models, a search over past points",
+    .needs = ANY,
+    .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_DAMPED, .search = SEARCH_DEFAULT},
+    .train = hull_train,
 };

@@ -17,6 +17,6 @@ typedef struct preset {
     bool a1_between_1_and_blocks; /* what --a1 may be */
 } preset;
 
-extern const method bda_method, disdca, disdca_basic, cocoa_plus, dsvm_ave, prox_grad;
+extern const method bda_method, hull_method, disdca, disdca_basic, cocoa_plus, dsvm_ave, prox_grad;
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/vector.h"
 #include "problem/kinds.h"
+#include "problem/points.h"
 
 static const block_kind *kind_for(const problem *p)
 {
@@ -24,7 +25,7 @@ block **blocks_open(arena *memory, const problem *p, bda_error *err)
     block **blocks = ARENA_TAKE(memory, block *, d->local_blocks + 1, err);
     for (uint64_t k = 0; blocks && k < d->local_blocks; k++) {
         uint64_t count = d->block_start[k + 1] - d->block_start[k];
-        block b = {kind_for(p), p, d->first_block + k, d->block_start[k], (uint32_t)count, INFINITY};
+        block b = {kind_for(p), p, d->first_block + k, d->block_start[k], (uint32_t)count, INFINITY, NULL};
         if (count >= UINT32_MAX)
             err_set(err, BDA_FAILED, "a block of %llu instances is too large; use more blocks (--blocks) or ranks",
                     (unsigned long long)count);
@@ -111,6 +112,47 @@ void block_alpha(const block *b, double *alpha)
 uint64_t block_count(const block *b)
 {
     return b->count;
+}
+
+bool block_points(block *b, arena *memory, int points, bda_error *err)
+{
+    return b->kind->points->open(b, memory, points, err);
+}
+
+bool block_keep(block *b, int point, double eta)
+{
+    return b->kind->points->keep(b, point, eta);
+}
+
+bool block_keep_image(block *b, int point, const double *s)
+{
+    return b->kind->points->keep_image(b, point, s);
+}
+
+void block_products(const block *b, int point, int count, const int *others, double *product, double *linear)
+{
+    b->kind->points->products(b, point, count, others, product, linear);
+}
+
+void block_combine(const block *b, int count, const int *points, const double *theta, double *change,
+                   double *gradient, double *hessian)
+{
+    b->kind->points->combine(b, count, points, theta, change, gradient, hessian);
+}
+
+void block_blend(block *b, int count, const int *points, const double *theta)
+{
+    b->kind->points->blend(b, count, points, theta);
+}
+
+void block_difference(const block *b, int point, double *out)
+{
+    b->kind->points->difference(b, point, out);
+}
+
+double block_gap(const block *b, const double *z)
+{
+    return b->kind->points->gap(b, z);
 }
 
 /* linear.c: variable, clear_until, order, settled; softmax.c: beta twice a class; crammer_singer.c: a span and about

@@ -24,6 +24,7 @@ typedef struct block {
     uint64_t first;   /* row of the problem where it begins */
     uint32_t count;   /* rows */
     double violation; /* the worst violation of optimality seen in the last epoch: what sits tighter is settled */
+    double *margins;  /* [count][width] where block_evaluate leaves all x'w; NULL: they are not wanted */
 } block;
 
 /* The local sub-problem (eq. subprob) around w = grad g*(v):  min over da of
@@ -71,6 +72,7 @@ typedef struct block_kind {
     void (*evaluate)(block *b, const double *w, double travelled, block_value *value);
     double (*largest_norm)(const block *b);
     void (*alpha)(const block *b, double *alpha);
+    const struct point_kind *points; /* see points.h */
 } block_kind;
 
 /* This rank's blocks, at alpha = 0; ended by NULL. NULL and a sentence on failure; local. */

@@ -32,4 +32,24 @@ static inline double elastic_net_bend(const penalty *p, uint64_t j, double v)
     return fabs(v) > factor_of(p, j) * p->l1_ratio ? elastic_net_most(p, j) : 0;
 }
 
-SEPARABLE_REGULARISER(elastic_net, "elastic-net");
+static inline double elastic_net_slope_at(const penalty *p, uint64_t j, double w)
+{
+    double sign = w > 0 ? 1 : w < 0 ? -1 : 0;
+    return factor_of(p, j) * ((1 - p->l1_ratio) * w + p->l1_ratio * sign);
+}
+
+static inline double elastic_net_bend_at(const penalty *p, uint64_t j)
+{
+    return factor_of(p, j) * (1 - p->l1_ratio);
+}
+
+/* With u = S(v, f R) and q = f (1-R): q/2 (w - u/q)^2 + f R |w| - w (v - u), where |v - u| <= f R. */
+static inline double elastic_net_apart(const penalty *p, uint64_t j, double w, double v)
+{
+    double f = factor_of(p, j), q = elastic_net_bend_at(p, j), r = f * p->l1_ratio;
+    double u = soft_threshold(v, r), d = w - u / q, sign = w < 0 ? -1 : 1;
+    double cut = v > r ? r : v < -r ? -r : v; /* v - u */
+    return 0.5 * q * d * d + fabs(w) * positive_part(r - sign * cut);
+}
+
+SEPARABLE_REGULARISER(elastic_net, "elastic-net", false);

@@ -11,11 +11,20 @@
 
 #include "problem/problem.h"
 
+#define INSTANCES_DIRECTIONS 24 /* the most that instances_along takes */
+
 typedef struct instances {
     const problem *p;
     uint64_t first; /* row of the problem where it begins */
     uint32_t count; /* rows */
     uint64_t width;
+    double *work; /* [width] what instances_hessian_times needs where width > 1; the owner sets it */
+    /* Not NULL, for a loss with kinks and one margin: slopes, curvature and along speak of the Moreau envelope of the
+     * loss in place of the loss, the proximal step of the dual from alpha = centre:
+     *     max over a of  -a z - xi*(-a) - (a - centre)^2 / (2 sharpness C)
+     * It is smooth, its slope is -a, and a is feasible. */
+    const double *centre; /* [count] */
+    double sharpness;
 } instances;
 
 /* The k-th block of this rank. */
@@ -27,20 +36,27 @@ void instances_margins(const instances *b, const double *w, double *z);
 /* s = -xi'(z), of a loss with kinks some subgradient: alpha of the dual image, in the order of block_alpha. */
 void instances_slopes(const instances *b, const double *z, double *s);
 
+/* sum of xi_i(z_i), of the loss itself */
+double instances_loss(const instances *b, const double *z);
+
 /* sum of xi_i*(-s_i); s as instances_slopes gives it */
 double instances_conjugate(const instances *b, const double *s);
+
+/* sum of xi_i(z_i) + xi_i*(-s_i) + s_i z_i, each term at least 0; s feasible, one margin */
+double instances_gap(const instances *b, const double *z, const double *s);
 
 /* v = X s; returns max |v_j| */
 double instances_image(const instances *b, const double *s, double *v);
 
-/* F(t) = sum of xi_i(z_i + sum_k t_k q_k,i) for m directions q, and its derivatives by t: gradient [m], hessian
- * [m][m] in full (generalised where the loss has kinks in its slope). Those that are NULL are not wanted. With m = 0
- * the value at z. */
+/* F(t) = sum of xi_i(z_i + sum_k t_k q_k,i) for m <= INSTANCES_DIRECTIONS directions q, and its derivatives by t:
+ * gradient [m], hessian [m][m] in full (generalised where the loss has kinks in its slope). Those that are NULL are
+ * not wanted. With m = 0 the value at z. */
 void instances_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
                      double *value, double *gradient, double *hessian);
 
 /* The (generalised) second derivatives at z as [count][width] numbers: xi''(z), or C times the probabilities p of the
- * classes, from which the T x T matrix diag(p) - p p' follows. The functions below take them. */
+ * classes, from which the T x T matrix C (diag(p) - p p') follows. The functions below take them. With more than two
+ * classes for the logistic loss alone: the others are not smooth. */
 void instances_curvature(const instances *b, const double *z, double *bend);
 
 /* out = X D X'd; returns max |out_j| */
@@ -49,7 +65,8 @@ double instances_hessian_times(const instances *b, const double *bend, const dou
 /* The diagonal of X D X'; returns its largest element. */
 double instances_diagonal(const instances *b, const double *bend, double *out);
 
-/* The lower triangle of X D X' row by row, n(n+1)/2 numbers; returns the largest magnitude. For small n. */
-double instances_hessian(const instances *b, const double *bend, double *out);
+/* The rows first .. end-1 of the lower triangle of X D X', one after the other: row j has its j + 1 numbers. Returns
+ * the largest magnitude. For small n. */
+double instances_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out);
 
 #endif

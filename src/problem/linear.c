@@ -8,48 +8,19 @@
  * So nothing is ever left out when convergence is claimed.
  *
  * Each loop is written once, for constant `kind` and `form`, and instantiated for every loss and form of the rows. */
-#include "problem/kinds.h"
+#include "problem/linear.h"
 
 #include <string.h>
 
 #include "base/random.h"
 #include "base/vector.h"
 #include "data/rows_math.h"
-#include "problem/loss_math.h"
-
-typedef struct variable {
-    double a;     /* alpha, moving while the sub-problem is solved */
-    double start; /* alpha when the round began */
-    double norm;  /* x'x */
-    double y;     /* label or target */
-} variable;
-
-/* c - b of a logistic variable, which b alone could not tell when it is near c */
-typedef struct logistic_rest {
-    double now, start;
-} logistic_rest;
-
-typedef struct linear {
-    block base;
-    variable *var;       /* [count] */
-    logistic_rest *rest; /* [count] logistic only */
-    double *clear_until; /* [count] `travelled` up to which the instance surely adds nothing */
-    uint32_t *order;     /* [count] the first `active` are visited */
-    uint8_t *settled;    /* [count] left out of this round */
-    uint32_t active;
-} linear;
 
 typedef struct linear_loops {
     uint64_t (*epoch)(linear *b, const subproblem *s, const double *from, double *to);
     void (*evaluate)(linear *b, const double *w, double travelled, block_value *value);
     void (*norms)(linear *b);
 } linear_loops;
-
-LOSS_INLINE double cost_of(const problem *p, loss_kind kind, double y)
-{
-    bool regression = kind >= LOSS_EPSILON_INSENSITIVE;
-    return p->cost[!regression && y > 0];
-}
 
 /* How many visits ahead a row's variable and start are asked for, its cells once the start is known, and the weights
  * once the cells are there; the last pays only where the weights are larger than any cache. */
@@ -81,7 +52,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         }
         uint32_t i = b->order[k];
         variable *v = &b->var[i];
-        double c = cost_of(p, kind, v->y);
+        double c = linear_cost(p, kind, v->y);
         double slope = rows_dot(r, form, first + i, from) + a2 * (v->a - v->start);
         double slack = loss_slack(kind, v->a, slope, v->y, c, e);
         cells += r->start[first + i + 1] - r->start[first + i];
@@ -117,13 +88,16 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
 {
     const problem *p = b->base.p;
     const double e = p->epsilon;
+    double *margins = b->base.margins;
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->base.count; i++) {
         variable *v = &b->var[i];
-        if (b->clear_until[i] <= travelled) {
+        if (margins || b->clear_until[i] <= travelled) {
             double z = rows_dot(&p->rows, form, b->base.first + i, w);
-            double c = cost_of(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
+            if (margins)
+                margins[i] = z;
+            double c = linear_cost(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
             double slack = loss_slack(kind, v->a, z, v->y, c, e);
             b->settled[i] = slack > b->base.violation;
             if (slack > 0 && v->a == 0) { /* no loss, and none as long as |x'(w' - w)| < slack */
@@ -249,7 +223,7 @@ static void linear_describe(const block *base, block_direction *d)
         double da = v->a - v->start;
         if (da == 0)
             continue;
-        double c = cost_of(p, kind, v->y);
+        double c = linear_cost(p, kind, v->y);
         limit = fmin(limit, loss_limit(kind, v->start, da, v->y, c));
         if (p->loss->quadratic_dual) {
             sum_add(&slope, da * loss_conjugate_slope(kind, v->start, 0, v->y, c, p->epsilon));
@@ -274,7 +248,7 @@ static void linear_ray(const block *base, int trials, const double *eta, double 
         double da = v->a - v->start;
         if (da == 0)
             continue;
-        double c = cost_of(p, kind, v->y);
+        double c = linear_cost(p, kind, v->y);
         logistic_rest rest = kind == LOSS_LOGISTIC ? b->rest[i] : (logistic_rest){0, 0};
         double before = loss_conjugate(kind, v->start, rest.start, v->y, c, e);
         for (int k = 0; k < trials; k++) {
@@ -300,14 +274,9 @@ static void linear_move(block *base, double eta)
         variable *v = &b->var[i];
         if (v->a == v->start)
             continue;
-        double c = cost_of(p, kind, v->y);
+        double c = linear_cost(p, kind, v->y);
         if (eta != 1) { /* at 1 the solver's own values stand, which meet bounds exactly */
-            double a = v->start + eta * (v->a - v->start);
-            if (!p->loss->regression) /* against rounding at a step up to the limit */
-                a = v->y * clip(v->y * a, 0, kind == LOSS_SQUARED_HINGE ? INFINITY : c);
-            else if (kind == LOSS_EPSILON_INSENSITIVE)
-                a = clip(a, -c, c);
-            v->a = a;
+            v->a = linear_clip(kind, v->start + eta * (v->a - v->start), v->y, c);
             if (kind == LOSS_LOGISTIC)
                 b->rest[i].now = clip(b->rest[i].start + eta * (b->rest[i].now - b->rest[i].start), 0, c);
         }
@@ -343,4 +312,5 @@ const block_kind linear_blocks = {
     .evaluate = linear_evaluate,
     .largest_norm = linear_largest_norm,
     .alpha = linear_alpha,
+    .points = &linear_points,
 };

@@ -6,44 +6,6 @@
 
 #include "problem/loss.h"
 
-static double slope(loss_kind kind, double z, double y, double c, double e)
-{
-    double m = positive_part(1 - y * z), r = z - y, h = positive_part(fabs(r) - e);
-    switch (kind) {
-    case LOSS_HINGE:
-        return y * z < 1 ? -c * y : 0;
-    case LOSS_SQUARED_HINGE:
-        return -2 * c * y * m;
-    case LOSS_LOGISTIC:
-        return -c * y * sigmoid(-y * z);
-    case LOSS_EPSILON_INSENSITIVE:
-        return r > e ? c : r < -e ? -c : 0;
-    case LOSS_SQUARED_EPSILON_INSENSITIVE:
-        return r < 0 ? -2 * c * h : 2 * c * h;
-    case LOSS_SQUARED_ERROR:
-        return 2 * c * r;
-    }
-    return NAN;
-}
-
-static double curvature(loss_kind kind, double z, double y, double c, double e)
-{
-    switch (kind) {
-    case LOSS_HINGE:
-    case LOSS_EPSILON_INSENSITIVE:
-        return 0;
-    case LOSS_SQUARED_HINGE:
-        return y * z < 1 ? 2 * c : 0;
-    case LOSS_LOGISTIC:
-        return c * sigmoid(z) * sigmoid(-z);
-    case LOSS_SQUARED_EPSILON_INSENSITIVE:
-        return fabs(z - y) > e ? 2 * c : 0;
-    case LOSS_SQUARED_ERROR:
-        return 2 * c;
-    }
-    return NAN;
-}
-
 static bool in_domain(loss_kind kind, double a, double y, double c)
 {
     double b = y * a;
@@ -67,11 +29,11 @@ static bool in_domain(loss_kind kind, double a, double y, double c)
     }                                                                                                                \
     static double name##_slope(double z, double y, double c, double e)                                               \
     {                                                                                                                \
-        return slope(kind, z, y, c, e);                                                                              \
+        return loss_slope(kind, z, y, c, e);                                                                         \
     }                                                                                                                \
     static double name##_curvature(double z, double y, double c, double e)                                           \
     {                                                                                                                \
-        return curvature(kind, z, y, c, e);                                                                          \
+        return loss_curvature(kind, z, y, c, e);                                                                     \
     }                                                                                                                \
     static double name##_conjugate(double a, double y, double c, double e)                                           \
     {                                                                                                                \

@@ -87,6 +87,46 @@ LOSS_INLINE double loss_value(loss_kind kind, double z, double y, double c, doub
     return NAN;
 }
 
+/* An element of the subdifferential of xi at z. */
+LOSS_INLINE double loss_slope(loss_kind kind, double z, double y, double c, double e)
+{
+    double m = positive_part(1 - y * z), r = z - y, h = positive_part(fabs(r) - e);
+    switch (kind) {
+    case LOSS_HINGE:
+        return y * z < 1 ? -c * y : 0;
+    case LOSS_SQUARED_HINGE:
+        return -2 * c * y * m;
+    case LOSS_LOGISTIC:
+        return -c * y * sigmoid(-y * z);
+    case LOSS_EPSILON_INSENSITIVE:
+        return r > e ? c : r < -e ? -c : 0;
+    case LOSS_SQUARED_EPSILON_INSENSITIVE:
+        return r < 0 ? -2 * c * h : 2 * c * h;
+    case LOSS_SQUARED_ERROR:
+        return 2 * c * r;
+    }
+    return NAN;
+}
+
+/* The (generalised) second derivative of xi; 0 if there is none. */
+LOSS_INLINE double loss_curvature(loss_kind kind, double z, double y, double c, double e)
+{
+    switch (kind) {
+    case LOSS_HINGE:
+    case LOSS_EPSILON_INSENSITIVE:
+        return 0;
+    case LOSS_SQUARED_HINGE:
+        return y * z < 1 ? 2 * c : 0;
+    case LOSS_LOGISTIC:
+        return c * sigmoid(z) * sigmoid(-z);
+    case LOSS_SQUARED_EPSILON_INSENSITIVE:
+        return fabs(z - y) > e ? 2 * c : 0;
+    case LOSS_SQUARED_ERROR:
+        return 2 * c;
+    }
+    return NAN;
+}
+
 /* xi*(-a) for a in its domain. rest = c - b of the logistic loss, known apart from b to keep its precision. */
 LOSS_INLINE double loss_conjugate(loss_kind kind, double a, double rest, double y, double c, double e)
 {

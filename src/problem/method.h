@@ -43,7 +43,10 @@ typedef struct round_report {
     double seconds;                    /* on the watch's clock, agreed on by all ranks */
     bool interrupted;                  /* somewhere */
     bool stalled;                      /* the method can make no further progress in double precision */
+    bool finished;                     /* the method has done all it does */
+    double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
+    const char *choice;          /* one word: what a method that chooses for itself did; NULL: nothing to say */
     struct block *const *blocks; /* this rank's dual point, see block_alpha; NULL for a method without one */
 } round_report;
 

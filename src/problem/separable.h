@@ -1,10 +1,13 @@
-/* separable.h - the loops of a separable regulariser, from four scalar functions of (penalty, j, x):
+/* separable.h - the loops of a separable regulariser, from scalar functions of (penalty, j, x):
  *
- *     NAME_g(p, j, w)      g_j(w)
- *     NAME_dual(p, j, v)   g_j*(v)
- *     NAME_weight(p, j, v) the derivative of g_j* at v
- *     NAME_bend(p, j, v)   its (generalised) second derivative
- *     NAME_most(p, j)      an upper bound of that for all v
+ *     NAME_g(p, j, w)           g_j(w)
+ *     NAME_dual(p, j, v)        g_j*(v)
+ *     NAME_weight(p, j, v)      the derivative of g_j* at v
+ *     NAME_bend(p, j, v)        its (generalised) second derivative
+ *     NAME_most(p, j)           an upper bound of that for all v
+ *     NAME_slope_at(p, j, w)    the derivative of g_j at w, at a kink a subgradient
+ *     NAME_bend_at(p, j)        the second derivative of g_j, kinks left out: g_j is quadratic but for them
+ *     NAME_apart(p, j, w, v)    g_j(w) + g_j*(v) - w v as a sum of terms that are at least 0
  *
  * Sums are compensated from chunk to chunk, as in base/vector.h. */
 #ifndef PROBLEM_SEPARABLE_H
@@ -33,7 +36,7 @@ static inline double factor_of(const penalty *p, uint64_t j)
         sum_add(&all, part);                                                                                         \
     }
 
-#define SEPARABLE_REGULARISER(NAME, TEXT)                                                                            \
+#define SEPARABLE_REGULARISER(NAME, TEXT, SMOOTH)                                                                    \
     static double NAME##_value(const penalty *p, const double *w)                                                    \
     {                                                                                                                \
         SEPARABLE_SUM(NAME##_g(p, j, w[j]))                                                                          \
@@ -66,14 +69,33 @@ static inline double factor_of(const penalty *p, uint64_t j)
         SEPARABLE_SUM(dv[j] != 0 ? NAME##_dual(p, j, v[j] + eta * dv[j]) - NAME##_dual(p, j, v[j]) : 0)              \
         return sum_value(&all);                                                                                      \
     }                                                                                                                \
+    static void NAME##_slope(const penalty *p, double *out, const double *w)                                         \
+    {                                                                                                                \
+        for (uint64_t j = 0; j < p->n; j++)                                                                          \
+            out[j] = NAME##_slope_at(p, j, w[j]);                                                                    \
+    }                                                                                                                \
+    static void NAME##_bend_all(const penalty *p, double *out)                                                       \
+    {                                                                                                                \
+        for (uint64_t j = 0; j < p->n; j++)                                                                          \
+            out[j] = NAME##_bend_at(p, j);                                                                           \
+    }                                                                                                                \
+    static double NAME##_distance(const penalty *p, const double *w, const double *v)                                \
+    {                                                                                                                \
+        SEPARABLE_SUM(NAME##_apart(p, j, w[j], v[j]))                                                                \
+        return sum_value(&all);                                                                                      \
+    }                                                                                                                \
     const regulariser NAME = {                                                                                       \
         .name = TEXT,                                                                                                \
+        .smooth = SMOOTH,                                                                                            \
         .value = NAME##_value,                                                                                       \
         .conjugate = NAME##_conjugate,                                                                               \
         .gradient = NAME##_gradient,                                                                                 \
         .curvature = NAME##_curvature,                                                                               \
         .ray_change = NAME##_ray_change,                                                                             \
         .ray_slope = NAME##_ray_slope,                                                                               \
+        .slope = NAME##_slope,                                                                                       \
+        .bend = NAME##_bend_all,                                                                                     \
+        .distance = NAME##_distance,                                                                                 \
     }
 
 #endif

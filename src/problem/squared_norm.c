@@ -1,8 +1,7 @@
 /* squared_norm.c - g(w) = w'w/2, its own conjugate: w = v. The one whose loops are worth writing by hand. */
 #include <string.h>
 
-#include "base/vector.h"
-#include "problem/regulariser.h"
+#include "problem/separable.h"
 
 static double squared_norm_value(const penalty *p, const double *w)
 {
@@ -38,13 +37,29 @@ static double squared_norm_ray_slope(const penalty *p, const double *v, const do
     return vd + eta * dd;
 }
 
+static void squared_norm_bend(const penalty *p, double *out)
+{
+    squared_norm_curvature(p, out, NULL, false);
+}
+
+/* |w - v|^2 / 2 */
+static double squared_norm_distance(const penalty *p, const double *w, const double *v)
+{
+    SEPARABLE_SUM((w[j] - v[j]) * (w[j] - v[j]))
+    return 0.5 * sum_value(&all);
+}
+
 const regulariser squared_norm = {
     .name = "squared-norm",
     .identity = true,
+    .smooth = true,
     .value = squared_norm_value,
     .conjugate = squared_norm_value,
     .gradient = squared_norm_gradient,
     .curvature = squared_norm_curvature,
     .ray_change = squared_norm_ray_change,
     .ray_slope = squared_norm_ray_slope,
+    .slope = squared_norm_gradient,
+    .bend = squared_norm_bend,
+    .distance = squared_norm_distance,
 };

@@ -28,4 +28,21 @@ static inline double weighted_norm_bend(const penalty *p, uint64_t j, double v)
     return weighted_norm_most(p, j);
 }
 
-SEPARABLE_REGULARISER(weighted_norm, "weighted-norm");
+static inline double weighted_norm_slope_at(const penalty *p, uint64_t j, double w)
+{
+    return factor_of(p, j) * w;
+}
+
+static inline double weighted_norm_bend_at(const penalty *p, uint64_t j)
+{
+    return factor_of(p, j);
+}
+
+/* f/2 (w - v/f)^2 */
+static inline double weighted_norm_apart(const penalty *p, uint64_t j, double w, double v)
+{
+    double f = factor_of(p, j), d = w - v / f;
+    return 0.5 * f * d * d;
+}
+
+SEPARABLE_REGULARISER(weighted_norm, "weighted-norm", true);

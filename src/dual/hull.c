@@ -1,0 +1,391 @@
+/* hull.c - the primal-dual hull: Algorithm 2 with a search over the convex hull of past points instead of one step.
+ *
+ * Two kinds of points are kept, the last few of each, with their images X point:
+ *   - local solutions z, from the same sub-problems as in dual.c. They are feasible, and so is their convex hull.
+ *   - dual images s(best) = -xi'(X'best) of the best primal point. They are feasible too, whatever the partition, and
+ *     supply the coupling between blocks that the block-diagonal model lacks.
+ * alpha moves to the least value of f over the hull of itself and all of them (hull_search.c). The ray of Algorithm 1
+ * lies in that hull, so f falls at least as far as it would there from the same point: what the paper proves of its
+ * step holds for this one. The primal point is improved beside it (hull_primal.c).
+ *
+ * Forms: `fused` sends both vectors in a round, `one-vector` one of them, in turn as they pay. `momentum` linearises
+ * the sub-problems at y = alpha + beta (alpha - alpha before), with a1 by the measured curvature; the hull keeps f
+ * falling whatever the momentum does. */
+#include "dual/hull.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/vector.h"
+
+static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
+                      bda_error *err);
+static void hull_close(hull_run *r);
+static void evaluate(hull_run *r);
+static bool report(hull_run *r, uint64_t t);
+static void choose_vectors(hull_run *r);
+static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err);
+static bool image(hull_run *r, bda_error *err);
+static void search(hull_run *r, double start);
+
+bool hull_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    hull_run r;
+    bool ok = hull_open(&r, p, self->preset, options, watch, err);
+    for (uint64_t t = 0; ok; t++) {
+        double start = 0;
+        p->penalty.kind->gradient(&p->penalty, r.d.w, r.d.v); /* w = grad g*(v) */
+        evaluate(&r);                                         /* margins of w, P(w), f(alpha) */
+        hull_improve_primal(&r);                              /* best: never above P(w), never rising */
+        if (report(&r, t))
+            break;
+        choose_vectors(&r);
+        if (r.with_solution)
+            ok = solve(&r, t, &start, err); /* a local solution joins the hull: one vector */
+        if (ok && r.with_image)
+            ok = image(&r, err); /* the dual image of best joins it: one vector */
+        if (ok)
+            search(&r, start); /* alpha, v: the least f over the hull */
+    }
+    hull_close(&r);
+    return ok;
+}
+
+/* ---- the lines of the loop ----------------------------------------------------------------------------------- */
+
+static void evaluate(hull_run *r)
+{
+    enum { LOSS, CONJUGATE, GAP, COLUMNS };
+    dual_run *d = &r->d;
+    problem *p = d->p;
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++)
+        block_evaluate(d->blocks[k], d->w, 0, &d->value[k]);
+    for (uint64_t k = 0; k < d->local; k++) {
+        double *to = d->mine + k * COLUMNS;
+        to[LOSS] = d->value[k].loss;
+        to[CONJUGATE] = d->value[k].conjugate;
+        to[GAP] = d->value[k].gap;
+    }
+    dual_gather(d, COLUMNS);
+    const regulariser *reg = p->penalty.kind;
+    double g = reg->value(&p->penalty, d->w), before = d->f;
+    r->now_primal = g + dual_column_sum(d, LOSS, COLUMNS);
+    d->f = (reg->identity ? g : reg->conjugate(&p->penalty, d->v)) + dual_column_sum(d, CONJUGATE, COLUMNS);
+    r->now_gap = dual_column_sum(d, GAP, COLUMNS);
+    assert(!(d->f > before + 1e-9 * (fabs(before) + r->now_gap)));
+    (void)before;
+    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    d->report.comm_seconds += comm_seconds;
+    d->report.eval_seconds = clock_now() - begin - comm_seconds;
+}
+
+/* The gap of best and alpha, term by term. */
+static bool report(hull_run *r, uint64_t t)
+{
+    enum { GAP, SECONDS, INTERRUPTED, COLUMNS };
+    dual_run *d = &r->d;
+    problem *p = d->p;
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    double seconds = d->watch->seconds(d->watch);
+    bool interrupted = d->watch->interrupted(d->watch);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++) {
+        double *to = d->mine + k * COLUMNS;
+        to[GAP] = block_gap(d->blocks[k], r->z_best[k]);
+        to[SECONDS] = seconds;
+        to[INTERRUPTED] = interrupted;
+    }
+    dual_gather(d, COLUMNS);
+    round_report *to = &d->report;
+    to->round = t;
+    to->primal = r->best_primal;
+    to->dual = d->f;
+    to->gap = dual_column_sum(d, GAP, COLUMNS) + p->penalty.kind->distance(&p->penalty, r->best, d->v);
+    to->seconds = dual_column_max(d, SECONDS, COLUMNS);
+    to->interrupted = dual_column_max(d, INTERRUPTED, COLUMNS) > 0;
+    to->stalled = d->idle_rounds >= 10;
+    to->vectors_sent = comm_said(p->comm)->vectors;
+    to->bytes_sent = comm_said(p->comm)->bytes;
+    to->blocks = d->blocks;
+    static const char *const names[] = {"", "fused", "one-vector", "momentum"};
+    to->choice = names[r->form];
+    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    to->comm_seconds += comm_seconds;
+    to->eval_seconds += clock_now() - begin - comm_seconds;
+    bool stop = d->watch->round(d->watch, to, r->best);
+    *to = (round_report){0};
+    return stop;
+}
+
+/* An image is due where best has moved since the last one. One vector: after a solution an image if it gains at least
+ * half as much, or if there was none for four rounds. */
+static void choose_vectors(hull_run *r)
+{
+    bool due = r->newest < 0;
+    r->with_solution = true;
+    r->with_image = due;
+    if (r->form != HULL_ONE_VECTOR || !due)
+        return;
+    bool turn = r->since_image > 0 && (r->image_gain >= 0.5 * r->solution_gain || r->since_image >= 4);
+    r->with_image = turn;
+    r->with_solution = !turn;
+}
+
+/* Where the sub-problems are linearised: y = alpha + beta (alpha - alpha before). The gradient of a block's model at
+ * alpha itself is then grad g*(v_y) - a1 beta H X_k (alpha - alpha before)_k. */
+static void look_ahead(hull_run *r, double beta)
+{
+    dual_run *d = &r->d;
+    const problem *p = d->p;
+    const int before = HULL_POINTS;
+    double *v_y = r->v_ahead;
+    for (uint64_t j = 0; j < p->n; j++)
+        v_y[j] = d->v[j] + beta * (d->v[j] - r->v_before[j]);
+    if (d->h)
+        p->penalty.kind->curvature(&p->penalty, d->h, v_y, false);
+    p->penalty.kind->gradient(&p->penalty, v_y, v_y);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++) {
+        double *to = d->start[k];
+        block_difference(d->blocks[k], before, r->slopes[k]);
+        instances_image(&r->part[k], r->slopes[k], to);
+        for (uint64_t j = 0; j < p->n; j++)
+            to[j] = v_y[j] - d->a1 * beta * (d->h ? d->h[j] : 1) * to[j];
+    }
+}
+
+static void begin_momentum(hull_run *r, double **starts)
+{
+    dual_run *d = &r->d;
+    double t_next = 0.5 * (1 + sqrt(1 + 4 * r->t_now * r->t_now)), beta = (r->t_now - 1) / t_next;
+    d->a1 = r->a1;
+    d->start = NULL;
+    if (r->moved && beta > 0) {
+        d->start = starts;
+        look_ahead(r, beta);
+    }
+    r->t_now = t_next;
+    memcpy(r->v_before, d->v, d->p->n * sizeof *d->v);
+}
+
+/* a1 by the curvature that the sum of the blocks' directions showed, against the block-diagonal one. */
+static void end_momentum(hull_run *r, bool uphill)
+{
+    dual_run *d = &r->d;
+    double apart = 0, together = vec_dot(d->dv, d->dv, d->p->n, d->p->threads);
+    for (uint64_t k = 0; k < d->local; k++)
+        d->mine[k] = r->apart[k];
+    dual_gather(d, 1);
+    apart = dual_column_sum(d, 0, 1);
+    double rho = apart > 0 ? fmin(fmax(together / apart, 1), (double)d->K) : 1;
+    r->a1 = fmin(fmax(0.5 * (r->a1 + rho), 1), (double)d->K);
+    if (uphill)
+        r->t_now = 1;
+}
+
+/* The place of a new point: the oldest of its kind gives way. */
+static int place_for(hull_run *r, bool solution)
+{
+    uint64_t kept = solution ? r->kept_solutions++ : r->kept_images++;
+    int at = (int)(kept % (uint64_t)r->ring) + (solution ? 0 : HULL_RING);
+    for (int k = 0; k < r->points; k++)
+        if (r->point[k] == at)
+            return at;
+    r->point[r->points++] = at;
+    return at;
+}
+
+static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
+{
+    dual_run *d = &r->d;
+    problem *p = d->p;
+    if (r->form == HULL_MOMENTUM)
+        begin_momentum(r, r->start);
+    dual_solve(d, t);
+    for (uint64_t k = 0; r->form == HULL_MOMENTUM && k < d->local;
+         k++) /* before the sum takes the first one's place */
+        r->apart[k] = vec_dot(d->dv_block[k], d->dv_block[k], p->n, 1);
+    if (!dual_sum(d, err))
+        return false;
+    double eta = dual_step(d), length = fmin(fmax(1, eta), fmax(1, d->direction.limit));
+    if (r->form == HULL_MOMENTUM)
+        end_momentum(r, eta <= 0);
+    int at = place_for(r, true);
+    bool ok = true;
+    for (uint64_t k = 0; k < d->local; k++)
+        ok = block_keep(d->blocks[k], at, length) && ok;
+    if (r->form == HULL_MOMENTUM) /* alpha as it is now, for the next round */
+        for (uint64_t k = 0; k < d->local; k++)
+            ok = block_keep(d->blocks[k], HULL_POINTS, 0) && ok;
+    r->moved = true;
+    memcpy(r->image[at], d->v, p->n * sizeof *d->v);
+    vec_add(r->image[at], length, d->dv, p->n, p->threads);
+    r->newest_solution = at;
+    d->report.step = eta;
+    *start = eta / length;
+    return comm_agree(p->comm, ok, err) || err_memory(err, 0, "dual variables");
+}
+
+static bool image(hull_run *r, bda_error *err)
+{
+    dual_run *d = &r->d;
+    problem *p = d->p;
+    double begin = clock_now(), largest = 0;
+    int at = place_for(r, false);
+    bool ok = true;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1) reduction(max : largest)   \
+    reduction(&& : ok)
+    for (uint64_t k = 0; k < d->local; k++) {
+        instances_slopes(&r->part[k], r->z_best[k], r->slopes[k]);
+        ok = block_keep_image(d->blocks[k], at, r->slopes[k]) && ok;
+        largest = fmax(largest, instances_image(&r->part[k], r->slopes[k], d->dv_block[k]));
+    }
+    d->report.local_seconds += clock_now() - begin;
+    double before = comm_said(p->comm)->seconds, agreed[2] = {largest, ok ? 0 : 1};
+    comm_max_reals(p->comm, agreed, 2);
+    if (agreed[1] > 0)
+        return err_memory(err, 0, "dual variables");
+    comm_sum_vectors(p->comm, d->K, agreed[0], (const double *const *)d->dv_block, (int)d->local, p->n, r->image[at],
+                     p->threads);
+    d->report.comm_seconds += comm_said(p->comm)->seconds - before;
+    r->newest = at;
+    if (!r->smooth)
+        return true;
+    begin = clock_now(); /* the margins of the way from best to the image */
+    const double *aim = r->image[at];
+    if (r->aim) {
+        p->penalty.kind->gradient(&p->penalty, r->aim, aim);
+        aim = r->aim;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++) {
+        instances_margins(&r->part[k], aim, r->z_aim[k]);
+        for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
+            r->z_aim[k][i] -= r->z_best[k][i];
+    }
+    d->report.eval_seconds += clock_now() - begin;
+    return true;
+}
+
+static void search(hull_run *r, double start)
+{
+    dual_run *d = &r->d;
+    double begin = clock_now(), comm_before = comm_said(d->p->comm)->seconds;
+    int changed[3] = {HULL_POINTS}, count = 1;
+    if (r->with_solution)
+        changed[count++] = r->newest_solution;
+    if (r->with_image)
+        changed[count++] = r->newest;
+    if (d->p->penalty.kind->identity)
+        hull_products(r, count, changed);
+    double decrease = hull_minimise(r, r->with_solution ? r->newest_solution : -1, start);
+    double gain = decrease / (fabs(d->f) + decrease + 1e-300);
+    if (r->with_image && !r->with_solution) {
+        r->image_gain = gain;
+        r->since_image = 0;
+    } else {
+        r->solution_gain = gain;
+        r->since_image++;
+    }
+    d->idle_rounds = decrease <= 1e-16 * fabs(d->f) && !r->with_image ? d->idle_rounds + 1 : 0;
+    double comm_seconds = comm_said(d->p->comm)->seconds - comm_before;
+    d->report.comm_seconds += comm_seconds;
+    d->report.line_search_seconds += clock_now() - begin - comm_seconds;
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------------- */
+
+static double **take_margins(hull_run *r, bda_error *err)
+{
+    double **z = ARENA_TAKE(&r->d.memory, double *, r->d.local + 1, err);
+    for (uint64_t k = 0; z && k < r->d.local; k++)
+        if (!(z[k] = ARENA_TAKE(&r->d.memory, double, r->part[k].count * r->part[k].width, err)))
+            return NULL;
+    return z;
+}
+
+static bool take_momentum(hull_run *r, bda_error *err)
+{
+    arena *m = &r->d.memory;
+    const uint64_t n = r->d.p->n;
+    if (!(r->v_before = ARENA_TAKE(m, double, n, err)) || !(r->v_ahead = ARENA_TAKE(m, double, n, err)) ||
+        !(r->start = ARENA_TAKE(m, double *, r->d.local + 1, err)) ||
+        !(r->apart = ARENA_TAKE(m, double, r->d.local + 1, err)))
+        return false;
+    for (uint64_t k = 0; k < r->d.local; k++)
+        if (!(r->start[k] = ARENA_TAKE(m, double, n, err)))
+            return false;
+    return true;
+}
+
+static bool take_memory(hull_run *r, bda_error *err)
+{
+    dual_run *d = &r->d;
+    const problem *p = d->p;
+    arena *m = &d->memory;
+    const bool identity = p->penalty.kind->identity;
+    const uint64_t columns = 3 * (2 * (HULL_POINTS + 1) + 1) + (1 + HULL_POINTS) * (1 + HULL_POINTS);
+    if (!(r->part = ARENA_TAKE(m, instances, d->local + 1, err)) || !(r->best = ARENA_TAKE(m, double, p->n, err)) ||
+        !(r->last_step = ARENA_TAKE(m, double, p->n, err)) ||
+        !(d->mine = ARENA_TAKE(m, double, (d->local + 1) * columns, err)) ||
+        !(d->all = ARENA_TAKE(m, double, d->K *columns, err)))
+        return false;
+    if (!identity &&
+        (!(r->aim = ARENA_TAKE(m, double, p->n, err)) || !(r->factor = ARENA_TAKE(m, double, p->n, err)) ||
+         !(r->scratch = ARENA_TAKE(m, double, p->n, err))))
+        return false;
+    for (uint64_t k = 0; k < d->local; k++)
+        r->part[k] = instances_of(p, k);
+    if (!(r->z_best = take_margins(r, err)) || !(r->z_step = take_margins(r, err)) ||
+        !(r->z_now = take_margins(r, err)) || !(r->slopes = take_margins(r, err)) ||
+        (r->smooth && !(r->z_aim = take_margins(r, err))))
+        return false;
+    for (int a = 0; a < r->ring; a++)
+        if (!(r->image[a] = ARENA_TAKE(m, double, p->n, err)) ||
+            !(r->image[HULL_RING + a] = ARENA_TAKE(m, double, p->n, err)))
+            return false;
+    for (uint64_t k = 0; k < d->local; k++) {
+        d->blocks[k]->margins = r->z_now[k];
+        if (!block_points(d->blocks[k], m, HULL_POINTS + (r->form == HULL_MOMENTUM), err))
+            return false;
+    }
+    return r->form != HULL_MOMENTUM || take_momentum(r, err);
+}
+
+/* Many instances of few features: momentum. Otherwise both vectors. */
+static hull_form choose_form(const problem *p, const method_options *options)
+{
+    if (options->hull != HULL_DEFAULT)
+        return options->hull;
+    return p->data->instances > 20 * p->n ? HULL_MOMENTUM : HULL_FUSED;
+}
+
+static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
+                      bda_error *err)
+{
+    memset(r, 0, sizeof *r);
+    if (!dual_open(&r->d, preset, p, options, watch, err))
+        return false;
+    r->form = choose_form(p, options);
+    r->ring = HULL_RING;
+    r->smooth = p->loss->smooth && p->penalty.kind->smooth && (p->classes <= 2 || p->loss->kind == LOSS_LOGISTIC);
+    r->newest = -1;
+    r->t_now = 1;
+    r->a1 = 1;
+    r->best_primal = INFINITY;
+    r->d.f = INFINITY;
+    if (!comm_agree(p->comm, take_memory(r, err), err))
+        return false;
+    if (r->factor)
+        p->penalty.kind->bend(&p->penalty, r->factor);
+    return true;
+}
+
+static void hull_close(hull_run *r)
+{
+    dual_close(&r->d);
+}

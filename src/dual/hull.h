@@ -1,0 +1,73 @@
+/* hull.h - the primal-dual hull: what a run of it holds. The method is in hull.c. */
+#ifndef DUAL_HULL_H
+#define DUAL_HULL_H
+
+#include "dual/dual.h"
+#include "problem/instances.h"
+#include "problem/points.h"
+
+#define HULL_RING 4                 /* points of each kind that are kept where memory allows */
+#define HULL_POINTS (2 * HULL_RING) /* local solutions, then dual images */
+#define HULL_DIRECTIONS 3           /* of the primal subspace */
+
+/* Collective. */
+bool hull_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
+
+typedef struct hull_run {
+    dual_run d;
+    hull_form form;
+
+    /* The dual side: points with their images */
+    int ring;               /* points of each kind */
+    int point[HULL_POINTS]; /* those in use, `points` of them */
+    int points;
+    uint64_t kept_solutions, kept_images;             /* so far */
+    double *image[HULL_POINTS];                       /* [n] X point */
+    double product[HULL_POINTS + 1][HULL_POINTS + 1]; /* of images and points together; last: alpha */
+    double linear[HULL_POINTS + 1];
+    double *scratch; /* [n] where g* is not quadratic */
+    double theta[HULL_POINTS];
+
+    /* The primal side: the best point, its margins, the last step, and the directions of the next */
+    instances *part;   /* [local] */
+    double *best;      /* [n] */
+    double *last_step; /* [n] */
+    double *aim;       /* [n] grad g*(X s) where the regulariser is not the squared norm */
+    double *factor;    /* [n] diagonal of the Hessian of g; NULL: 1 */
+    double **z_best;   /* [local] margins of best */
+    double **z_step;   /* of the last step */
+    double **z_now;    /* of w */
+    double **z_aim;    /* of the newest dual image */
+    double **slopes;   /* [local] s(best) */
+    int newest_solution;
+    int newest; /* the newest dual image, -1: none of the best point as it is */
+    double best_primal, now_primal, now_gap;
+    bool smooth;  /* P is differentiable, and g quadratic */
+    bool stepped; /* there is a last step */
+
+    /* Momentum */
+    double *v_before; /* [n] v of the round before */
+    double *v_ahead;  /* [n] v, then w, at y */
+    double **start;   /* [local][n] gradients of the blocks' models at alpha */
+    double *apart;    /* [local] |dv_k|^2 */
+    double t_now;     /* of the sequence of accelerated gradient methods */
+    double a1;        /* smoothed */
+    bool moved;       /* v_before and the kept alpha are those of a round before */
+
+    /* Whose turn it is in the one-vector form: the last relative gains */
+    double solution_gain, image_gain;
+    int since_image;
+    bool with_solution, with_image; /* this round */
+} hull_run;
+
+/* Moves alpha and v to the least value of f over the hull, from the weight `start` of the point `newest_solution`
+ * (-1: none), where f is no larger than at alpha. Returns the decrease of f. Collective. */
+double hull_minimise(hull_run *r, int newest_solution, double start);
+
+/* The products of changed points (HULL_POINTS: alpha) with all others, into r->product and r->linear. Collective. */
+void hull_products(hull_run *r, int changed, const int *which);
+
+/* Improves r->best from the margins of w, z_now; r->best_primal never rises. Collective. */
+void hull_improve_primal(hull_run *r);
+
+#endif

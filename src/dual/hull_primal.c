@@ -1,0 +1,298 @@
+/* hull_primal.c - the primal side of the hull: a better point from what the dual side knows.
+ *
+ *     minimise P over  best + t_0 (w - best) + t_1 (aim - best) + t_2 (last step)
+ *
+ * w = grad g*(v) belongs to alpha; aim = grad g*(X s(best)), which with the squared norm makes aim - best the
+ * negative gradient of P at best. The margins of all are known, so the search costs scalars only: a few damped Newton
+ * steps in three dimensions where P is differentiable, the exact minimum along the first direction otherwise. best
+ * never gets worse, and is never worse than w. */
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "dual/hull.h"
+
+#define MOST HULL_DIRECTIONS
+#define CHUNK 512
+
+/* P along the directions in use: F(t) = g_0 + slope't + t'bend t/2 + [losses at z_best + sum t_k q_k] */
+typedef struct subspace {
+    hull_run *r;
+    int m;
+    const double *aim;
+    int direction[MOST];
+    double g_0, slope[MOST], bend[MOST * MOST];
+} subspace;
+
+static inline double along_column(const hull_run *r, const double *aim, int direction, uint64_t j)
+{
+    switch (direction) {
+    case 0:
+        return r->d.w[j] - r->best[j];
+    case 1:
+        return aim[j] - r->best[j];
+    default:
+        return r->last_step[j];
+    }
+}
+
+static double *const *margins_along(const hull_run *r, int direction)
+{
+    return direction == 0 ? r->z_now : direction == 1 ? r->z_aim : r->z_step;
+}
+
+/* g along the directions, a share of the columns: its value, slopes and products at best. to: [1 + m + m m] */
+static void regulariser_part(const subspace *s, uint64_t k, double *to)
+{
+    const hull_run *r = s->r;
+    const int m = s->m;
+    const uint64_t block = r->d.p->data->first_block + k, n = r->d.p->n, K = r->d.K;
+    const uint64_t first = n / K * block + n % K * block / K;
+    const uint64_t end = n / K * (block + 1) + n % K * (block + 1) / K;
+    sum sums[1 + MOST + MOST * MOST] = {{0, 0}};
+    for (uint64_t at = first; at < end; at += CHUNK) {
+        double part[1 + MOST + MOST * MOST] = {0}, d[MOST];
+        for (uint64_t j = at; j < end && j < at + CHUNK; j++) {
+            double f = r->factor ? r->factor[j] : 1;
+            part[0] += 0.5 * f * r->best[j] * r->best[j];
+            for (int a = 0; a < m; a++) {
+                d[a] = along_column(r, s->aim, s->direction[a], j);
+                part[1 + a] += f * r->best[j] * d[a];
+                for (int b = 0; b <= a; b++)
+                    part[1 + m + a * m + b] += f * d[a] * d[b];
+            }
+        }
+        for (int e = 0; e < 1 + m + m * m; e++)
+            sum_add(&sums[e], part[e]);
+    }
+    for (int e = 0; e < 1 + m + m * m; e++)
+        to[e] = sum_value(&sums[e]);
+}
+
+/* The losses at t with their derivatives, block by block. to: [1 + m + m m] */
+static void loss_part(const subspace *s, uint64_t k, const double *t, double *to)
+{
+    const hull_run *r = s->r;
+    const double *q[MOST];
+    for (int a = 0; a < s->m; a++)
+        q[a] = margins_along(r, s->direction[a])[k];
+    instances_along(&r->part[k], r->z_best[k], s->m, q, t, to, to + 1, r->smooth ? to + 1 + s->m : NULL);
+    if (!r->smooth)
+        memset(to + 1 + s->m, 0, (size_t)(s->m * s->m) * sizeof *to);
+}
+
+/* F(t), its gradient and Hessian (lower triangle): one message. The first call also fetches what g needs. */
+static double value_at(subspace *s, const double *t, double *gradient, double *hessian, bool first)
+{
+    dual_run *d = &s->r->d;
+    const int m = s->m, width = 1 + m + m * m, columns = first ? 2 * width : width;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++) {
+        double *to = d->mine + k * (uint64_t)columns;
+        loss_part(s, k, t, to);
+        if (first)
+            regulariser_part(s, k, to + width);
+    }
+    dual_gather(d, columns);
+    if (first) {
+        s->g_0 = dual_column_sum(d, width, columns);
+        for (int a = 0; a < m; a++) {
+            s->slope[a] = dual_column_sum(d, width + 1 + a, columns);
+            for (int b = 0; b <= a; b++)
+                s->bend[a * m + b] = s->bend[b * m + a] = dual_column_sum(d, width + 1 + m + a * m + b, columns);
+        }
+    }
+    double value = s->g_0 + dual_column_sum(d, 0, columns);
+    for (int a = 0; a < m; a++) {
+        double g_slope = s->slope[a];
+        for (int b = 0; b < m; b++)
+            g_slope += s->bend[a * m + b] * t[b];
+        value += 0.5 * t[a] * (s->slope[a] + g_slope);
+        gradient[a] = g_slope + dual_column_sum(d, 1 + a, columns);
+        for (int b = 0; b <= a; b++)
+            hessian[a * m + b] = s->bend[a * m + b] + dual_column_sum(d, 1 + m + a * m + b, columns);
+    }
+    d->report.line_search_steps++;
+    return value;
+}
+
+/* Newton's step for a small positive semi-definite H, by Cholesky; a direction that adds nothing is left out. */
+static void small_newton(int m, const double *H, const double *slope, double *step)
+{
+    double L[MOST][MOST] = {{0}}, y[MOST];
+    bool idle[MOST];
+    for (int a = 0; a < m; a++) {
+        double x = H[a * m + a];
+        for (int b = 0; b < a; b++) {
+            double y_ab = H[a * m + b];
+            for (int k = 0; k < b; k++)
+                y_ab -= L[a][k] * L[b][k];
+            L[a][b] = idle[b] ? 0 : y_ab / L[b][b];
+            x -= L[a][b] * L[a][b];
+        }
+        idle[a] = !(x > 1e-12 * H[a * m + a]);
+        L[a][a] = idle[a] ? 1 : sqrt(x);
+    }
+    for (int a = 0; a < m; a++) {
+        y[a] = -slope[a];
+        for (int k = 0; k < a; k++)
+            y[a] -= L[a][k] * y[k];
+        y[a] = idle[a] ? 0 : y[a] / L[a][a];
+    }
+    for (int a = m - 1; a >= 0; a--) {
+        step[a] = y[a];
+        for (int k = a + 1; k < m; k++)
+            step[a] -= L[k][a] * step[k];
+        step[a] = idle[a] ? 0 : step[a] / L[a][a];
+    }
+}
+
+/* Damped Newton from t = 0; t ends where F is least. */
+static double newton(subspace *s, double *t)
+{
+    const int m = s->m;
+    double gradient[MOST], H[MOST * MOST], step[MOST], trial[MOST], trial_gradient[MOST], trial_H[MOST * MOST];
+    double value = value_at(s, t, gradient, H, true), start = value;
+    for (int k = 0; k < 8; k++) {
+        small_newton(m, H, gradient, step);
+        double along = 0, scale = 1, next = INFINITY;
+        for (int a = 0; a < m; a++)
+            along += gradient[a] * step[a];
+        /* what is left is not worth a message */
+        if (!(along < 0) || (k > 0 && -along <= 1e-3 * (start - value)) || -along <= 1e-14 * fabs(value))
+            break;
+        for (int tries = 0; tries < 6; tries++, scale *= 0.4) {
+            for (int a = 0; a < m; a++)
+                trial[a] = t[a] + scale * step[a];
+            next = value_at(s, trial, trial_gradient, trial_H, false);
+            if (next <= value + 1e-4 * scale * along)
+                break;
+        }
+        if (!(next < value))
+            break;
+        value = next;
+        memcpy(t, trial, sizeof trial);
+        memcpy(gradient, trial_gradient, sizeof trial_gradient);
+        memcpy(H, trial_H, sizeof trial_H);
+    }
+    return value;
+}
+
+/* g where it is not quadratic, and its slope, at best + t (w - best). */
+static double segment_g(hull_run *r, double t, double *slope)
+{
+    const problem *p = r->d.p;
+    double *at = r->scratch, *of = r->d.dv;
+    for (uint64_t j = 0; j < p->n; j++)
+        at[j] = r->best[j] + t * (r->d.w[j] - r->best[j]);
+    p->penalty.kind->slope(&p->penalty, of, at);
+    *slope = vec_dot(of, r->d.w, p->n, p->threads) - vec_dot(of, r->best, p->n, p->threads);
+    return p->penalty.kind->value(&p->penalty, at);
+}
+
+static double segment_value(subspace *s, double t, double *slope, bool first)
+{
+    double hessian;
+    if (s->r->d.p->penalty.kind->smooth)
+        return value_at(s, &t, slope, &hessian, first);
+    double g_slope, g = segment_g(s->r, t, &g_slope);
+    s->g_0 = s->slope[0] = s->bend[0] = 0; /* value_at then gives the losses alone */
+    double value = value_at(s, &t, slope, &hessian, false);
+    *slope += g_slope;
+    return g + value;
+}
+
+/* The minimum of the convex F in [0, 16] by false position on its slope; t ends at the least value seen. */
+static double search_segment(subspace *s, double *t)
+{
+    double low = 0, high = 1, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
+    *t = 0;
+    if (at_low >= 0)
+        at_low = -1e-300; /* a subgradient: the slope to the right is not known */
+    for (;;) {
+        value = segment_value(s, high, &at_high, false);
+        if (value < best) {
+            best = value;
+            *t = high;
+        }
+        if (at_high >= 0 || high >= 16)
+            break;
+        low = high, at_low = at_high;
+        high *= 4;
+    }
+    for (int k = 0, side = 0; at_high > 0 && k < 8; k++) {
+        double part = at_low / (at_low - at_high), at;
+        double middle = low + (high - low) * fmin(fmax(part, 0.1), 0.9);
+        value = segment_value(s, middle, &at, false);
+        bool better = value < best;
+        double gained = best - value;
+        if (better) {
+            best = value;
+            *t = middle;
+        }
+        if (at < 0) {
+            at_high = side < 0 ? 0.5 * at_high : at_high;
+            low = middle, at_low = at, side = -1;
+        } else {
+            at_low = side > 0 ? 0.5 * at_low : at_low;
+            high = middle, at_high = at, side = 1;
+        }
+        if (better && gained < 1e-6 * fabs(best) && fabs(at) * (high - low) < 1e-7 * fabs(best))
+            break;
+    }
+    return best;
+}
+
+static void take_step(const subspace *s, const double *t)
+{
+    hull_run *r = s->r;
+    const problem *p = r->d.p;
+#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t j = 0; j < p->n; j++) {
+        double moved = 0;
+        for (int a = 0; a < s->m; a++)
+            moved += t[a] * along_column(r, s->aim, s->direction[a], j);
+        r->last_step[j] = moved;
+        r->best[j] += moved;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->d.local; k++) {
+        uint64_t length = r->part[k].count * r->part[k].width;
+        double *z = r->z_best[k], *step = r->z_step[k];
+        for (uint64_t i = 0; i < length; i++) {
+            double moved = 0;
+            for (int a = 0; a < s->m; a++)
+                moved += t[a] * margins_along(r, s->direction[a])[k][i];
+            step[i] = moved;
+            z[i] += moved;
+        }
+    }
+}
+
+void hull_improve_primal(hull_run *r)
+{
+    subspace s = {.r = r, .m = 1};
+    double t[MOST] = {0}, to_w[MOST] = {1}, value;
+    for (uint64_t k = 0; k < r->d.local; k++) /* from margins to directions */
+        for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
+            r->z_now[k][i] -= r->z_best[k][i];
+    if (r->smooth) {
+        if (r->newest >= 0) {
+            s.aim = r->aim ? r->aim : r->image[r->newest];
+            s.direction[s.m++] = 1;
+        }
+        if (r->stepped)
+            s.direction[s.m++] = 2;
+        value = newton(&s, t);
+    } else {
+        value = search_segment(&s, t);
+    }
+    const double *step = r->now_primal < value ? to_w : t;
+    value = fmin(value, r->now_primal);
+    if (value < r->best_primal) {
+        take_step(&s, step);
+        r->best_primal = value;
+        r->stepped = true;
+        r->newest = -1;
+    }
+}

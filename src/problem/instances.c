@@ -1,0 +1,245 @@
+/* instances.c - products of a block's rows with vectors of weights and of margins. What follows from the margins
+ * alone is in instances_loss.c.
+ *
+ * With more than two classes w is [columns][classes], and the second derivative by an instance's scores is
+ * D = diag(b) - b b'/C, where b = C p is what `bend` holds; its elements add up to C. */
+#include "problem/instances.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "data/rows_math.h"
+
+instances instances_of(const problem *p, uint64_t k)
+{
+    const data *d = p->data;
+    return (instances){
+        .p = p,
+        .first = d->block_start[k],
+        .count = (uint32_t)(d->block_start[k + 1] - d->block_start[k]),
+        .width = p->classes > 2 ? p->classes : 1,
+    };
+}
+
+/* ---- margins and images ------------------------------------------------------------------------------------- */
+
+ROWS_INLINE void margins(const instances *b, const double *w, double *z, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    for (uint64_t i = 0; i < b->count; i++) {
+        if (b->width == 1)
+            z[i] = rows_dot(r, form, b->first + i, w);
+        else
+            rows_scores(r, form, b->first + i, w, b->width, z + i * b->width);
+    }
+}
+
+void instances_margins(const instances *b, const double *w, double *z)
+{
+#define CALL(form) margins(b, w, z, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+}
+
+/* w[.][m] += s[m] x_i for all classes m */
+ROWS_INLINE void add_scores(const rows *r, rows_form form, uint64_t i, const double *s, uint64_t classes, double *w)
+{
+    for (uint64_t m = 0; r->bias != 0 && m < classes; m++)
+        w[(r->columns - 1) * classes + m] += s[m] * r->bias;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        double *restrict of = w + (uint64_t)rows_column(r, form, j) * classes;
+        const double x = rows_value(r, form, i, j);
+        for (uint64_t m = 0; m < classes; m++)
+            of[m] += s[m] * x;
+    }
+}
+
+static bool all_zero(const double *s, uint64_t n)
+{
+    for (uint64_t m = 0; m < n; m++)
+        if (s[m] != 0)
+            return false;
+    return true;
+}
+
+ROWS_INLINE void image(const instances *b, const double *s, double *v, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    for (uint64_t i = 0; i < b->count; i++, s += b->width) {
+        if (all_zero(s, b->width))
+            continue;
+        if (b->width == 1)
+            rows_add(r, form, b->first + i, *s, v);
+        else
+            add_scores(r, form, b->first + i, s, b->width, v);
+    }
+}
+
+double instances_image(const instances *b, const double *s, double *v)
+{
+    memset(v, 0, b->p->n * sizeof *v);
+#define CALL(form) image(b, s, v, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+    return vec_largest(v, b->p->n, 1);
+}
+
+/* ---- second derivatives ------------------------------------------------------------------------------------- */
+
+static double total(const double *x, uint64_t n)
+{
+    double s = 0;
+    for (uint64_t m = 0; m < n; m++)
+        s += x[m];
+    return s;
+}
+
+/* u = D u */
+static void bend_scores(const double *bend, double *u, uint64_t classes)
+{
+    double mean = 0, C = total(bend, classes);
+    for (uint64_t m = 0; m < classes; m++)
+        mean += bend[m] * u[m];
+    mean = C > 0 ? mean / C : 0;
+    for (uint64_t m = 0; m < classes; m++)
+        u[m] = bend[m] * (u[m] - mean);
+}
+
+ROWS_INLINE void hessian_times(const instances *b, const double *bend, const double *d, double *out, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    for (uint64_t i = 0; i < b->count; i++, bend += b->width) {
+        if (b->width > 1) {
+            rows_scores(r, form, b->first + i, d, b->width, b->work);
+            bend_scores(bend, b->work, b->width);
+            add_scores(r, form, b->first + i, b->work, b->width, out);
+        } else if (*bend != 0) {
+            rows_add(r, form, b->first + i, *bend * rows_dot(r, form, b->first + i, d), out);
+        }
+    }
+}
+
+double instances_hessian_times(const instances *b, const double *bend, const double *d, double *out)
+{
+    memset(out, 0, b->p->n * sizeof *out);
+#define CALL(form) hessian_times(b, bend, d, out, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+    return vec_largest(out, b->p->n, 1);
+}
+
+/* out[m] += x^2 D_mm */
+ROWS_INLINE void add_diagonal(double *restrict out, double x, const double *bend, double C, uint64_t width)
+{
+    if (width == 1) {
+        *out += x * x * *bend;
+        return;
+    }
+    for (uint64_t m = 0; m < width; m++)
+        out[m] += x * x * (bend[m] - bend[m] * (bend[m] / C));
+}
+
+ROWS_INLINE void diagonal(const instances *b, const double *bend, double *out, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    const uint64_t width = b->width;
+    for (uint64_t row = b->first; row < b->first + b->count; row++, bend += width) {
+        const double C = total(bend, width);
+        if (C == 0)
+            continue;
+        if (r->bias != 0)
+            add_diagonal(out + (r->columns - 1) * width, r->bias, bend, C, width);
+        for (uint64_t j = r->start[row]; j < r->start[row + 1]; j++)
+            add_diagonal(out + (uint64_t)rows_column(r, form, j) * width, rows_value(r, form, row, j), bend, C,
+                         width);
+    }
+}
+
+double instances_diagonal(const instances *b, const double *bend, double *out)
+{
+    memset(out, 0, b->p->n * sizeof *out);
+#define CALL(form) diagonal(b, bend, out, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+    return vec_largest(out, b->p->n, 1);
+}
+
+/* Where row j of a lower triangle begins. */
+static uint64_t triangle(uint64_t j)
+{
+    return j % 2 ? (j + 1) / 2 * j : j / 2 * (j + 1);
+}
+
+/* Which rows of the triangle are wanted, and where the first is. */
+typedef struct slab {
+    uint64_t first, end;
+    double *out;
+} slab;
+
+/* What column c with value x has in common with itself and the cells `from` up to `to`, which are left of it. */
+ROWS_INLINE void add_pairs(const rows *r, rows_form form, uint64_t row, double bend, uint64_t c, double x,
+                           uint64_t from, uint64_t to, const slab *s)
+{
+    if (c < s->first || c >= s->end)
+        return;
+    double *of = s->out + (triangle(c) - triangle(s->first));
+    const double scale = bend * x;
+    for (uint64_t j = from; j < to; j++)
+        of[rows_column(r, form, j)] += scale * rows_value(r, form, row, j);
+    of[c] += scale * x;
+}
+
+/* The same with the T x T matrix D in place of bend. */
+ROWS_INLINE void add_class_pairs(const rows *r, rows_form form, uint64_t row, const double *bend, double C,
+                                 uint64_t classes, uint64_t c, double x, uint64_t from, uint64_t to, const slab *s)
+{
+    for (uint64_t m = 0; m < classes; m++) {
+        const uint64_t at = c * classes + m;
+        if (at < s->first || at >= s->end)
+            continue;
+        double *of = s->out + (triangle(at) - triangle(s->first));
+        const double scale = bend[m] * x, share = scale / C;
+        for (uint64_t j = from; j < to; j++) {
+            double *restrict pair = of + (uint64_t)rows_column(r, form, j) * classes;
+            const double y = rows_value(r, form, row, j), part = share * y;
+            for (uint64_t k = 0; k < classes; k++)
+                pair[k] -= part * bend[k];
+            pair[m] += scale * y;
+        }
+        for (uint64_t k = 0; k <= m; k++)
+            of[c * classes + k] -= share * x * bend[k];
+        of[at] += scale * x;
+    }
+}
+
+ROWS_INLINE void hessian(const instances *b, const double *bend, const slab *s, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    const uint64_t width = b->width;
+    for (uint64_t row = b->first; row < b->first + b->count; row++, bend += width) {
+        const uint64_t from = r->start[row], to = r->start[row + 1];
+        const double C = total(bend, width);
+        if (C == 0)
+            continue;
+        for (uint64_t j = from; j < to + (r->bias != 0); j++) {
+            uint64_t c = j < to ? rows_column(r, form, j) : r->columns - 1;
+            double x = j < to ? rows_value(r, form, row, j) : r->bias;
+            if (width == 1)
+                add_pairs(r, form, row, C, c, x, from, j, s);
+            else
+                add_class_pairs(r, form, row, bend, C, width, c, x, from, j, s);
+        }
+    }
+}
+
+double instances_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out)
+{
+    const slab s = {first, end, out};
+    const uint64_t length = triangle(end) - triangle(first);
+    memset(out, 0, length * sizeof *out);
+#define CALL(form) hessian(b, bend, &s, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+    return vec_largest(out, length, 1);
+}

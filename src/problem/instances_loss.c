@@ -1,0 +1,441 @@
+/* instances_loss.c - what follows from the margins of a block's instances: losses, slopes, second derivatives, the
+ * conjugate of the dual image. Nothing here looks at a row.
+ *
+ * One margin: the losses of loss_math.h, each loop written once for a constant kind. More than two classes, with
+ * scores z and C the cost of class y:
+ *
+ *     softmax          C (log sum_k exp(z_k) - z_y),                       s = C (e_y - p), p the probabilities
+ *     Crammer-Singer   C M or C M^2, M = max(0, max_{j != y} 1 + z_j - z_y), s = r (e_y - e_j) for a j that has the
+ *                      maximum, r = C or 2 C M, 0 where M = 0
+ *
+ * Sums over rows are added up plainly in chunks, and the chunks with compensation. */
+#include "problem/instances.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "problem/loss_math.h"
+
+#define CHUNK 256
+#define MOST INSTANCES_DIRECTIONS
+
+#define KIND_DISPATCH(kind, call)                                                                                    \
+    do {                                                                                                             \
+        switch (kind) {                                                                                              \
+        case LOSS_HINGE:                                                                                             \
+            call(LOSS_HINGE);                                                                                        \
+            break;                                                                                                   \
+        case LOSS_SQUARED_HINGE:                                                                                     \
+            call(LOSS_SQUARED_HINGE);                                                                                \
+            break;                                                                                                   \
+        case LOSS_LOGISTIC:                                                                                          \
+            call(LOSS_LOGISTIC);                                                                                     \
+            break;                                                                                                   \
+        case LOSS_EPSILON_INSENSITIVE:                                                                               \
+            call(LOSS_EPSILON_INSENSITIVE);                                                                          \
+            break;                                                                                                   \
+        case LOSS_SQUARED_EPSILON_INSENSITIVE:                                                                       \
+            call(LOSS_SQUARED_EPSILON_INSENSITIVE);                                                                  \
+            break;                                                                                                   \
+        case LOSS_SQUARED_ERROR:                                                                                     \
+            call(LOSS_SQUARED_ERROR);                                                                                \
+            break;                                                                                                   \
+        }                                                                                                            \
+    } while (0)
+
+/* ---- one margin an instance --------------------------------------------------------------------------------- */
+
+/* Label and cost of an instance. */
+typedef struct target {
+    double y, c;
+} target;
+
+LOSS_INLINE target target_of(const instances *b, loss_kind kind, uint64_t i)
+{
+    const problem *p = b->p;
+    double label = p->data->label[b->first + i];
+    if (kind >= LOSS_EPSILON_INSENSITIVE)
+        return (target){label, p->cost[0]};
+    bool positive = label == p->labels[1];
+    return (target){positive ? 1 : -1, p->cost[positive]};
+}
+
+typedef struct jet {
+    double value, slope, curve;
+} jet;
+
+/* xi and its derivatives; the logistic ones from a single exponential */
+LOSS_INLINE jet jet_of(loss_kind kind, double z, target t, double e)
+{
+    if (kind != LOSS_LOGISTIC)
+        return (jet){loss_value(kind, z, t.y, t.c, e), loss_slope(kind, z, t.y, t.c, e),
+                     loss_curvature(kind, z, t.y, t.c, e)};
+    double x = -t.y * z, small = exp(-fabs(x)), most = 1 / (1 + small); /* sigmoid(|x|) */
+    return (jet){t.c * (positive_part(x) + log1p(small)), -t.c * t.y * (x > 0 ? most : small * most),
+                 t.c * small * most * most};
+}
+
+/* Of the Moreau envelope around `centre`, of a loss with kinks; r = 1 / (sharpness C). The maximiser a is clipped to
+ * its domain; the second derivative is 1/r where it moves with z. */
+LOSS_INLINE jet envelope_jet(loss_kind kind, double z, target t, double e, double centre, double r)
+{
+    double a = loss_step(kind, centre, NULL, z, r, t.y, t.c, e), far = a - centre;
+    bool moves = fabs(a) < t.c && a != 0;
+    return (jet){-a * z - loss_conjugate(kind, a, 0, t.y, t.c, e) - 0.5 * r * far * far, -a, moves ? 1 / r : 0};
+}
+
+/* Of the loss of instance i, or of its envelope. */
+LOSS_INLINE jet jet_at(const instances *b, loss_kind kind, double z, uint64_t i)
+{
+    target t = target_of(b, kind, i);
+    bool kinked = kind == LOSS_HINGE || kind == LOSS_EPSILON_INSENSITIVE;
+    if (kinked && b->centre)
+        return envelope_jet(kind, z, t, b->p->epsilon, b->centre[i], 1 / (b->sharpness * t.c));
+    return jet_of(kind, z, t, b->p->epsilon);
+}
+
+LOSS_INLINE void slopes(const instances *b, const double *z, double *s, loss_kind kind)
+{
+    for (uint64_t i = 0; i < b->count; i++)
+        s[i] = -jet_at(b, kind, z[i], i).slope;
+}
+
+LOSS_INLINE double loss_sum(const instances *b, const double *z, loss_kind kind)
+{
+    sum all = {0, 0};
+    for (uint64_t i = 0; i < b->count; i++)
+        sum_add(&all, jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).value);
+    return sum_value(&all);
+}
+
+LOSS_INLINE double gap_sum(const instances *b, const double *z, const double *s, loss_kind kind)
+{
+    sum all = {0, 0};
+    for (uint64_t i = 0; i < b->count; i++) {
+        target t = target_of(b, kind, i);
+        sum_add(&all, loss_gap(kind, z[i], s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
+    }
+    return sum_value(&all);
+}
+
+LOSS_INLINE double conjugate(const instances *b, const double *s, loss_kind kind)
+{
+    sum all = {0, 0};
+    for (uint64_t i = 0; i < b->count; i++) {
+        target t = target_of(b, kind, i);
+        sum_add(&all, loss_conjugate(kind, s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
+    }
+    return sum_value(&all);
+}
+
+LOSS_INLINE void curvature(const instances *b, const double *z, double *bend, loss_kind kind)
+{
+    for (uint64_t i = 0; i < b->count; i++)
+        bend[i] = jet_at(b, kind, z[i], i).curve;
+}
+
+/* ---- sums along directions ---------------------------------------------------------------------------------- */
+
+/* What instances_along adds up: plainly within a chunk, then with compensation. */
+typedef struct along_sums {
+    int m;
+    bool first, second; /* derivatives wanted */
+    double value, gradient[MOST], hessian[MOST][MOST];
+    sum all_value, all_gradient[MOST], all_hessian[MOST][MOST]; /* of the latter the lower triangle */
+} along_sums;
+
+static void sums_open(along_sums *a, int m, bool first, bool second)
+{
+    *a = (along_sums){.m = m, .first = first, .second = second};
+}
+
+static void end_chunk(along_sums *a)
+{
+    sum_add(&a->all_value, a->value);
+    a->value = 0;
+    for (int k = 0; k < a->m; k++) {
+        if (a->first)
+            sum_add(&a->all_gradient[k], a->gradient[k]);
+        a->gradient[k] = 0;
+        for (int j = 0; a->second && j <= k; j++) {
+            sum_add(&a->all_hessian[k][j], a->hessian[k][j]);
+            a->hessian[k][j] = 0;
+        }
+    }
+}
+
+static void sums_write(const along_sums *a, double *value, double *gradient, double *hessian)
+{
+    if (value)
+        *value = sum_value(&a->all_value);
+    for (int k = 0; k < a->m; k++) {
+        if (gradient)
+            gradient[k] = sum_value(&a->all_gradient[k]);
+        for (int j = 0; hessian && j <= k; j++)
+            hessian[k * a->m + j] = hessian[j * a->m + k] = sum_value(&a->all_hessian[k][j]);
+    }
+}
+
+/* The margin `at` of the point z + sum_k t_k q_k */
+LOSS_INLINE double moved(const double *z, int m, const double *const *q, const double *t, uint64_t at)
+{
+    double x = z[at];
+    for (int k = 0; k < m; k++)
+        x += t[k] * q[k][at];
+    return x;
+}
+
+/* A rank-one term of the second derivatives: curve times the outer product of dir. */
+LOSS_INLINE void add_outer(along_sums *a, double curve, const double *dir)
+{
+    for (int k = 0; k < a->m; k++) {
+        double scale = curve * dir[k];
+        for (int j = 0; j <= k; j++)
+            a->hessian[k][j] += scale * dir[j];
+    }
+}
+
+LOSS_INLINE void along(const instances *b, const double *z, const double *const *q, const double *t, along_sums *a,
+                       loss_kind kind)
+{
+    const int m = a->m;
+    for (uint64_t i = 0; i < b->count; i++) {
+        jet x = jet_at(b, kind, moved(z, m, q, t, i), i);
+        a->value += x.value;
+        for (int k = 0; a->first && k < m; k++)
+            a->gradient[k] += x.slope * q[k][i];
+        if (a->second && x.curve != 0) {
+            double dir[MOST];
+            for (int k = 0; k < m; k++)
+                dir[k] = q[k][i];
+            add_outer(a, x.curve, dir);
+        }
+        if (i % CHUNK == CHUNK - 1)
+            end_chunk(a);
+    }
+    end_chunk(a);
+}
+
+/* ---- more than two classes ---------------------------------------------------------------------------------- */
+
+static uint32_t class_of(const instances *b, uint64_t i)
+{
+    return problem_class(b->p, b->p->data->label[b->first + i]);
+}
+
+/* C times the probabilities of the classes */
+static void softmax_bend(const double *z, uint64_t classes, double C, double *bend)
+{
+    double most = -INFINITY, total = 0;
+    for (uint64_t k = 0; k < classes; k++)
+        most = fmax(most, z[k]);
+    for (uint64_t k = 0; k < classes; k++)
+        total += bend[k] = exp(z[k] - most);
+    for (uint64_t k = 0; k < classes; k++)
+        bend[k] *= C / total;
+}
+
+/* The worst rival of class y and its violation M. */
+typedef struct rival {
+    uint64_t class;
+    double M;
+} rival;
+
+static rival worst_rival(uint64_t classes, uint64_t y, double score_y, uint64_t base, const double *z, int m,
+                         const double *const *q, const double *t)
+{
+    rival worst = {y, 0};
+    for (uint64_t k = 0; k < classes; k++) {
+        double M = k == y ? 0 : 1 + moved(z, m, q, t, base + k) - score_y;
+        if (M > worst.M)
+            worst = (rival){k, M};
+    }
+    return worst;
+}
+
+static void class_slopes(const instances *b, const double *z, double *s)
+{
+    const uint64_t T = b->width;
+    const loss_kind kind = b->p->loss->kind;
+    for (uint64_t i = 0; i < b->count; i++, z += T, s += T) {
+        uint32_t y = class_of(b, i);
+        double C = b->p->cost[y];
+        if (kind == LOSS_LOGISTIC) {
+            softmax_bend(z, T, C, s);
+            double others = 0;
+            for (uint64_t k = 0; k < T; k++) {
+                others += k == y ? 0 : s[k];
+                s[k] = -s[k];
+            }
+            s[y] = others; /* C - C p_y, without cancellation; they add up to 0 */
+            continue;
+        }
+        memset(s, 0, T * sizeof *s);
+        rival worst = worst_rival(T, y, z[y], 0, z, 0, NULL, NULL);
+        double r = kind == LOSS_HINGE ? (worst.M > 0 ? C : 0) : 2 * C * worst.M;
+        s[worst.class] -= r;
+        s[y] += r;
+    }
+}
+
+static double class_conjugate(const instances *b, const double *s)
+{
+    const uint64_t T = b->width;
+    const loss_kind kind = b->p->loss->kind;
+    sum all = {0, 0};
+    for (uint64_t i = 0; i < b->count; i++, s += T) {
+        uint32_t y = class_of(b, i);
+        double C = b->p->cost[y], others = 0;
+        for (uint64_t k = 0; k < T; k++) {
+            if (k == y)
+                continue;
+            others -= s[k];
+            if (kind == LOSS_LOGISTIC)
+                sum_add(&all, entropy_term(-s[k], C));
+        }
+        if (kind == LOSS_LOGISTIC)
+            sum_add(&all, s[y] < C ? (C - s[y]) * log1p(-s[y] / C) : 0);
+        else
+            sum_add(&all, (kind == LOSS_HINGE ? 0 : others * (others / (4 * C))) - others);
+    }
+    return sum_value(&all);
+}
+
+static void class_curvature(const instances *b, const double *z, double *bend)
+{
+    for (uint64_t i = 0; i < b->count; i++)
+        softmax_bend(z + i * b->width, b->width, b->p->cost[class_of(b, i)], bend + i * b->width);
+}
+
+static void softmax_along(const instances *b, uint64_t i, const double *z, const double *const *q, const double *t,
+                          along_sums *a)
+{
+    const uint64_t T = b->width, base = i * T;
+    const uint32_t y = class_of(b, i);
+    const double C = b->p->cost[y];
+    double most = -INFINITY, total = 0, mean[MOST] = {0};
+    for (uint64_t k = 0; k < T; k++)
+        most = fmax(most, moved(z, a->m, q, t, base + k));
+    for (uint64_t k = 0; k < T; k++)
+        total += exp(moved(z, a->m, q, t, base + k) - most);
+    /* cppcheck-suppress invalidFunctionArg ; the largest score has added 1 */
+    a->value += C * (most + log(total) - moved(z, a->m, q, t, base + y));
+    if (!a->first && !a->second)
+        return;
+    for (uint64_t k = 0; k < T; k++) {
+        double p = exp(moved(z, a->m, q, t, base + k) - most) / total, dir[MOST];
+        for (int j = 0; j < a->m; j++) { /* from class y on, which is what changes the loss */
+            dir[j] = q[j][base + k] - q[j][base + y];
+            mean[j] += p * dir[j];
+        }
+        if (a->second)
+            add_outer(a, C * p, dir);
+    }
+    for (int j = 0; j < a->m; j++)
+        a->gradient[j] += C * mean[j];
+    if (a->second)
+        add_outer(a, -C, mean);
+}
+
+static void svm_along(const instances *b, uint64_t i, const double *z, const double *const *q, const double *t,
+                      along_sums *a)
+{
+    const uint64_t T = b->width, base = i * T;
+    const uint32_t y = class_of(b, i);
+    const double C = b->p->cost[y];
+    const bool squared = b->p->loss->kind != LOSS_HINGE;
+    rival worst = worst_rival(T, y, moved(z, a->m, q, t, base + y), base, z, a->m, q, t);
+    if (worst.M == 0)
+        return;
+    double dir[MOST], r = squared ? 2 * C * worst.M : C;
+    a->value += squared ? C * worst.M * worst.M : C * worst.M;
+    for (int j = 0; j < a->m; j++) {
+        dir[j] = q[j][base + worst.class] - q[j][base + y];
+        a->gradient[j] += r * dir[j];
+    }
+    if (a->second && squared)
+        add_outer(a, 2 * C, dir);
+}
+
+static void class_along(const instances *b, const double *z, const double *const *q, const double *t, along_sums *a)
+{
+    const bool softmax = b->p->loss->kind == LOSS_LOGISTIC;
+    for (uint64_t i = 0; i < b->count; i++) {
+        if (softmax)
+            softmax_along(b, i, z, q, t, a);
+        else
+            svm_along(b, i, z, q, t, a);
+        if (i % CHUNK == CHUNK - 1)
+            end_chunk(a);
+    }
+    end_chunk(a);
+}
+
+/* ---- which of the two ---------------------------------------------------------------------------------------- */
+
+void instances_slopes(const instances *b, const double *z, double *s)
+{
+#define CALL(kind) slopes(b, z, s, kind)
+    if (b->width > 1)
+        class_slopes(b, z, s);
+    else
+        KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+}
+
+double instances_conjugate(const instances *b, const double *s)
+{
+    if (b->width > 1)
+        return class_conjugate(b, s);
+    double all = NAN;
+#define CALL(kind) all = conjugate(b, s, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return all;
+}
+
+double instances_loss(const instances *b, const double *z)
+{
+    double all = NAN;
+#define CALL(kind) all = loss_sum(b, z, kind)
+    if (b->width > 1)
+        instances_along(b, z, 0, NULL, NULL, &all, NULL, NULL);
+    else
+        KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return all;
+}
+
+double instances_gap(const instances *b, const double *z, const double *s)
+{
+    double all = NAN;
+#define CALL(kind) all = gap_sum(b, z, s, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return all;
+}
+
+void instances_curvature(const instances *b, const double *z, double *bend)
+{
+#define CALL(kind) curvature(b, z, bend, kind)
+    if (b->width > 1)
+        class_curvature(b, z, bend);
+    else
+        KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+}
+
+void instances_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                     double *value, double *gradient, double *hessian)
+{
+    along_sums a;
+    sums_open(&a, m, gradient, hessian);
+#define CALL(kind) along(b, z, q, t, &a, kind)
+    if (b->width > 1)
+        class_along(b, z, q, t, &a);
+    else
+        KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    sums_write(&a, value, gradient, hessian);
+}
