@@ -8,9 +8,9 @@
  * lies in that hull, so f falls at least as far as it would there from the same point: what the paper proves of its
  * step holds for this one. The primal point is improved beside it (hull_primal.c).
  *
- * Forms: `fused` sends both vectors in a round, `one-vector` one of them, in turn as they pay. `momentum` linearises
- * the sub-problems at y = alpha + beta (alpha - alpha before), with a1 by the measured curvature; the hull keeps f
- * falling whatever the momentum does. */
+ * Forms: `fused` sends both vectors in a round, `one-vector` one of them, in turn as they pay. `momentum` sends both
+ * and linearises the sub-problems at y = alpha + beta (alpha - alpha before), with a1 by the measured curvature; the
+ * hull keeps f falling whatever the momentum does. */
 #include "dual/hull.h"
 
 #include <assert.h>
@@ -135,54 +135,73 @@ static void choose_vectors(hull_run *r)
     r->with_solution = !turn;
 }
 
-/* Where the sub-problems are linearised: y = alpha + beta (alpha - alpha before). The gradient of a block's model at
- * alpha itself is then grad g*(v_y) - a1 beta H X_k (alpha - alpha before)_k. */
+/* The sub-problems are linearised at y = alpha + beta (alpha - alpha before), and solved from z = y, moved into the
+ * domain. The gradient of a block's model there is grad g*(v_y) + a1 H X_k (z - y)_k. */
 static void look_ahead(hull_run *r, double beta)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
-    const int before = HULL_POINTS;
-    double *v_y = r->v_ahead;
+    const double *w_y = r->v_ahead;
     for (uint64_t j = 0; j < p->n; j++)
-        v_y[j] = d->v[j] + beta * (d->v[j] - r->v_before[j]);
-    if (d->h)
-        p->penalty.kind->curvature(&p->penalty, d->h, v_y, false);
-    p->penalty.kind->gradient(&p->penalty, v_y, v_y);
+        r->v_ahead[j] = d->v[j] + beta * (d->v[j] - r->v_before[j]);
+    if (d->h) {
+        p->penalty.kind->curvature(&p->penalty, d->h, r->v_ahead, false);
+        p->penalty.kind->gradient(&p->penalty, r->scratch, r->v_ahead);
+        w_y = r->scratch;
+    }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
-        double *to = d->start[k];
-        block_difference(d->blocks[k], before, r->slopes[k]);
+        double *to = r->start[k];
+        block_advance(d->blocks[k], HULL_POINTS, beta, r->slopes[k], r->advanced[k]);
         instances_image(&r->part[k], r->slopes[k], to);
         for (uint64_t j = 0; j < p->n; j++)
-            to[j] = v_y[j] - d->a1 * beta * (d->h ? d->h[j] : 1) * to[j];
+            to[j] = w_y[j] + d->a1 * (d->h ? d->h[j] : 1) * to[j];
     }
 }
 
-static void begin_momentum(hull_run *r, double **starts)
+static void begin_momentum(hull_run *r)
 {
     dual_run *d = &r->d;
     double t_next = 0.5 * (1 + sqrt(1 + 4 * r->t_now * r->t_now)), beta = (r->t_now - 1) / t_next;
     d->a1 = r->a1;
-    d->start = NULL;
-    if (r->moved && beta > 0) {
-        d->start = starts;
+    d->start = r->moved && beta > 0 ? r->start : NULL;
+    if (d->start)
         look_ahead(r, beta);
-    }
     r->t_now = t_next;
     memcpy(r->v_before, d->v, d->p->n * sizeof *d->v);
 }
 
-/* a1 by the curvature that the sum of the blocks' directions showed, against the block-diagonal one. */
+/* From X_k (z - start of z) to X_k (z - alpha); the first is what the curvature is measured by. */
+static void complete_directions(hull_run *r)
+{
+    dual_run *d = &r->d;
+    const uint64_t n = d->p->n;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
+    for (uint64_t k = 0; k < d->local; k++) {
+        double *dv = d->dv_block[k];
+        r->apart[k] = vec_dot(dv, dv, n, 1);
+        if (!d->start)
+            continue;
+        instances_image(&r->part[k], r->advanced[k], r->start[k]);
+        vec_add(dv, 1, r->start[k], n, 1);
+        d->local_direction[k].largest = vec_largest(dv, n, 1);
+    }
+}
+
+/* a1 by the curvature that the sum of the blocks' moves from y showed, against the block-diagonal one. */
 static void end_momentum(hull_run *r, bool uphill)
 {
     dual_run *d = &r->d;
-    double apart = 0, together = vec_dot(d->dv, d->dv, d->p->n, d->p->threads);
-    for (uint64_t k = 0; k < d->local; k++)
-        d->mine[k] = r->apart[k];
+    sum together = {0, 0};
+    for (uint64_t j = 0; j < d->p->n; j++) {
+        double moved = d->dv[j] - (d->start ? r->v_ahead[j] - d->v[j] : 0);
+        sum_add(&together, moved * moved);
+    }
+    memcpy(d->mine, r->apart, d->local * sizeof *d->mine);
     dual_gather(d, 1);
-    apart = dual_column_sum(d, 0, 1);
-    double rho = apart > 0 ? fmin(fmax(together / apart, 1), (double)d->K) : 1;
-    r->a1 = fmin(fmax(0.5 * (r->a1 + rho), 1), (double)d->K);
+    double apart = dual_column_sum(d, 0, 1);
+    double rho = apart > 0 ? fmin(fmax(sum_value(&together) / apart, 1), (double)d->K) : 1;
+    r->a1 = 0.5 * (r->a1 + rho);
     if (uphill)
         r->t_now = 1;
 }
@@ -204,11 +223,10 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
     dual_run *d = &r->d;
     problem *p = d->p;
     if (r->form == HULL_MOMENTUM)
-        begin_momentum(r, r->start);
+        begin_momentum(r);
     dual_solve(d, t);
-    for (uint64_t k = 0; r->form == HULL_MOMENTUM && k < d->local;
-         k++) /* before the sum takes the first one's place */
-        r->apart[k] = vec_dot(d->dv_block[k], d->dv_block[k], p->n, 1);
+    if (r->form == HULL_MOMENTUM)
+        complete_directions(r);
     if (!dual_sum(d, err))
         return false;
     double eta = dual_step(d), length = fmin(fmax(1, eta), fmax(1, d->direction.limit));
@@ -313,7 +331,7 @@ static bool take_momentum(hull_run *r, bda_error *err)
     arena *m = &r->d.memory;
     const uint64_t n = r->d.p->n;
     if (!(r->v_before = ARENA_TAKE(m, double, n, err)) || !(r->v_ahead = ARENA_TAKE(m, double, n, err)) ||
-        !(r->start = ARENA_TAKE(m, double *, r->d.local + 1, err)) ||
+        !(r->start = ARENA_TAKE(m, double *, r->d.local + 1, err)) || !(r->advanced = take_margins(r, err)) ||
         !(r->apart = ARENA_TAKE(m, double, r->d.local + 1, err)))
         return false;
     for (uint64_t k = 0; k < r->d.local; k++)

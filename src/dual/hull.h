@@ -46,13 +46,14 @@ typedef struct hull_run {
     bool stepped; /* there is a last step */
 
     /* Momentum */
-    double *v_before; /* [n] v of the round before */
-    double *v_ahead;  /* [n] v, then w, at y */
-    double **start;   /* [local][n] gradients of the blocks' models at alpha */
-    double *apart;    /* [local] |dv_k|^2 */
-    double t_now;     /* of the sequence of accelerated gradient methods */
-    double a1;        /* smoothed */
-    bool moved;       /* v_before and the kept alpha are those of a round before */
+    double *v_before;  /* [n] v of the round before */
+    double *v_ahead;   /* [n] v at y */
+    double **advanced; /* [local] where the local solver starts, less alpha */
+    double **start;    /* [local][n] gradients of the blocks' models at alpha */
+    double *apart;     /* [local] |dv_k|^2 */
+    double t_now;      /* of the sequence of accelerated gradient methods */
+    double a1;         /* smoothed */
+    bool moved;        /* v_before and the kept alpha are those of a round before */
 
     /* Whose turn it is in the one-vector form: the last relative gains */
     double solution_gain, image_gain;

@@ -15,6 +15,7 @@
 
 #define ALPHA HULL_POINTS
 #define CHUNK 1024
+#define REACH 0.2 /* of the first step, see block_combine; less in each one after it */
 
 static const double *image_of(const hull_run *r, int point)
 {
@@ -140,7 +141,7 @@ static void smooth_at(hull_run *r, const double *theta, double *change, double *
 }
 
 /* phi, its slope and Hessian at theta: one message. */
-static double value_at(hull_run *r, const double *theta, double *slope, double *H)
+static double value_at(hull_run *r, const double *theta, double reach, double *slope, double *H)
 {
     const int m = r->points, columns = 1 + m + m * m;
     dual_run *d = &r->d;
@@ -148,7 +149,7 @@ static double value_at(hull_run *r, const double *theta, double *slope, double *
 #pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = d->mine + k * (uint64_t)columns;
-        block_combine(d->blocks[k], m, r->point, theta, to, to + 1, to + 1 + m);
+        block_combine(d->blocks[k], m, r->point, theta, reach, to, to + 1, to + 1 + m);
     }
     dual_gather(d, columns);
     smooth_at(r, theta, &change, slope, H);
@@ -167,10 +168,10 @@ static double sequential(hull_run *r, double *theta)
     const int m = r->points;
     double slope[HULL_POINTS], H[HULL_POINTS * HULL_POINTS], aim[HULL_POINTS], trial[HULL_POINTS];
     double trial_slope[HULL_POINTS], trial_H[HULL_POINTS * HULL_POINTS];
-    double phi = value_at(r, theta, slope, H);
+    double phi = value_at(r, theta, REACH, slope, H);
     if (!(phi <= 0)) { /* the start was lost in rounding */
         memset(theta, 0, (size_t)m * sizeof *theta);
-        phi = value_at(r, theta, slope, H);
+        phi = value_at(r, theta, REACH, slope, H);
     }
     for (int step = 0; step < 6; step++) {
         memcpy(aim, theta, sizeof aim);
@@ -179,11 +180,12 @@ static double sequential(hull_run *r, double *theta)
             along += slope[a] * (aim[a] - theta[a]);
         if (!(along < 0) || promised <= 1e-15 * fabs(r->d.f) || promised <= -1e-3 * phi)
             break;
+        double reach = step < 2 ? REACH * pow(0.2, step + 1) : 0;
         int tries = 0;
         for (; tries < 8; tries++) {
             for (int a = 0; a < m; a++)
                 trial[a] = theta[a] + t * (aim[a] - theta[a]);
-            next = value_at(r, trial, trial_slope, trial_H);
+            next = value_at(r, trial, reach, trial_slope, trial_H);
             if (next <= phi + 1e-4 * t * along)
                 break;
             double fitted = -0.5 * along * t * t / (next - phi - along * t); /* the parabola through both ends */

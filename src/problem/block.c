@@ -134,10 +134,10 @@ void block_products(const block *b, int point, int count, const int *others, dou
     b->kind->points->products(b, point, count, others, product, linear);
 }
 
-void block_combine(const block *b, int count, const int *points, const double *theta, double *change,
+void block_combine(const block *b, int count, const int *points, const double *theta, double reach, double *change,
                    double *gradient, double *hessian)
 {
-    b->kind->points->combine(b, count, points, theta, change, gradient, hessian);
+    b->kind->points->combine(b, count, points, theta, reach, change, gradient, hessian);
 }
 
 void block_blend(block *b, int count, const int *points, const double *theta)
@@ -145,9 +145,9 @@ void block_blend(block *b, int count, const int *points, const double *theta)
     b->kind->points->blend(b, count, points, theta);
 }
 
-void block_difference(const block *b, int point, double *out)
+void block_advance(block *b, int point, double beta, double *beyond, double *moved)
 {
-    b->kind->points->difference(b, point, out);
+    b->kind->points->advance(b, point, beta, beyond, moved);
 }
 
 double block_gap(const block *b, const double *z)

@@ -95,8 +95,8 @@ static double conjugate_bend(loss_kind kind, double a, double rest, double y, do
     }
 }
 
-static void points_combine(const block *base, int count, const int *points, const double *theta, double *change,
-                           double *gradient, double *hessian)
+static void points_combine(const block *base, int count, const int *points, const double *theta, double reach,
+                           double *change, double *gradient, double *hessian)
 {
     const linear *b = of(base);
     const loss_kind kind = base->p->loss->kind;
@@ -105,10 +105,12 @@ static void points_combine(const block *base, int count, const int *points, cons
     double toward[POINTS_MOST], bends[POINTS_MOST * POINTS_MOST] = {0};
     for (uint32_t i = 0; i < base->count; i++) {
         const variable *v = &b->var[i];
-        double c = linear_cost(base->p, kind, v->y), a = v->a, before = b->rest ? b->rest[i].now : 0, rest = before;
+        double c = linear_cost(base->p, kind, v->y), a = v->a, before = b->rest ? b->rest[i].now : 0, rest = before,
+               most = 0;
         for (int k = 0; k < count; k++) {
             toward[k] = b->point[points[k]][i] - v->a;
             a += theta[k] * toward[k];
+            most = fmax(most, fabs(toward[k]));
             if (b->rest)
                 rest += theta[k] * (b->point_rest[points[k]][i] - before);
         }
@@ -124,7 +126,8 @@ static void points_combine(const block *base, int count, const int *points, cons
             a = v->y * b_now;
             rest = fmax(rest, 1e-290);
         }
-        double slope = loss_conjugate_slope(kind, a, rest, v->y, c, e), bend = conjugate_bend(kind, a, rest, v->y, c);
+        double slope = loss_conjugate_slope(kind, a, rest, v->y, c, e),
+               bend = conjugate_bend(kind, a + v->y * reach * most, rest + reach * most, v->y, c);
         for (int k = 0; k < count; k++) {
             if (toward[k] == 0)
                 continue;
@@ -160,11 +163,26 @@ static void points_blend(block *base, int count, const int *points, const double
     }
 }
 
-static void points_difference(const block *base, int point, double *out)
+#define KEPT_OF_ENDS 0.3
+
+static void points_advance(block *base, int point, double beta, double *beyond, double *moved)
 {
-    const linear *b = of(base);
-    for (uint32_t i = 0; i < base->count; i++)
-        out[i] = b->var[i].a - b->point[point][i];
+    linear *b = (linear *)base;
+    const loss_kind kind = base->p->loss->kind;
+    for (uint32_t i = 0; i < base->count; i++) {
+        variable *v = &b->var[i];
+        double c = linear_cost(base->p, kind, v->y), y = v->start + beta * (v->start - b->point[point][i]);
+        v->a = linear_clip(kind, y, v->y, c);
+        if (b->rest) { /* not onto the ends, where the slope is infinite */
+            double before = b->rest[i].start, rest = before + beta * (before - b->point_rest[point][i]);
+            double now = fmax(v->y * y, KEPT_OF_ENDS * v->y * v->start);
+            rest = fmax(rest, KEPT_OF_ENDS * before);
+            v->a = v->y * (now * (c / (now + rest)));
+            b->rest[i].now = rest * (c / (now + rest));
+        }
+        beyond[i] = v->a - y;
+        moved[i] = v->a - v->start;
+    }
 }
 
 static double points_gap(const block *base, const double *z)
@@ -187,6 +205,6 @@ const point_kind linear_points = {
     .products = points_products,
     .combine = points_combine,
     .blend = points_blend,
-    .difference = points_difference,
+    .advance = points_advance,
     .gap = points_gap,
 };

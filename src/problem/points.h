@@ -16,10 +16,10 @@ typedef struct point_kind {
     bool (*keep)(block *b, int point, double eta);
     bool (*keep_image)(block *b, int point, const double *s);
     void (*products)(const block *b, int point, int count, const int *others, double *product, double *linear);
-    void (*combine)(const block *b, int count, const int *points, const double *theta, double *change,
+    void (*combine)(const block *b, int count, const int *points, const double *theta, double reach, double *change,
                     double *gradient, double *hessian);
     void (*blend)(block *b, int count, const int *points, const double *theta);
-    void (*difference)(const block *b, int point, double *out);
+    void (*advance)(block *b, int point, double beta, double *beyond, double *moved);
     double (*gap)(const block *b, const double *z);
 } point_kind;
 
@@ -38,15 +38,18 @@ bool block_keep_image(block *b, int point, const double *s);
 void block_products(const block *b, int point, int count, const int *others, double *product, double *linear);
 
 /* The change of sum_i xi*(-a_i) from alpha to alpha(theta), its gradient [count] by theta there, and its
- * (generalised) Hessian [count][count], the lower triangle of it; NULL: not wanted. */
-void block_combine(const block *b, int count, const int *points, const double *theta, double *change,
+ * (generalised) Hessian [count][count], the lower triangle of it; NULL: not wanted. The entropy's curvature 1/b grows
+ * without bound near b = 0, so that Newton's steps from there are short: it is taken at b + reach times the distance
+ * to the points. 0: as it is. */
+void block_combine(const block *b, int count, const int *points, const double *theta, double reach, double *change,
                    double *gradient, double *hessian);
 
 /* alpha becomes alpha(theta). */
 void block_blend(block *b, int count, const int *points, const double *theta);
 
-/* out = alpha - point, [count][width] as block_alpha has it */
-void block_difference(const block *b, int point, double *out);
+/* The next block_solve starts from z = y = alpha + beta (alpha - point), moved into the domain where it is outside.
+ * beyond = z - y, moved = z - alpha: [count][width] as block_alpha has it. */
+void block_advance(block *b, int point, double beta, double *beyond, double *moved);
 
 /* sum of xi_i(z_i) + xi_i*(-alpha_i) + alpha_i z_i for margins z of any w: with g(w) + g*(v) - w'v the duality gap */
 double block_gap(const block *b, const double *z);
