@@ -92,6 +92,45 @@ ROWS_INLINE void rows_add(const rows *r, rows_form form, uint64_t i, double s, d
     }
 }
 
+/* A weight that several threads read and write at once. Some updates may be lost, none is torn. */
+ROWS_INLINE double rows_read_shared(const double *w)
+{
+    double x;
+    __atomic_load(w, &x, __ATOMIC_RELAXED);
+    return x;
+}
+
+ROWS_INLINE void rows_add_shared_weight(double *w, double change)
+{
+    double x = rows_read_shared(w) + change;
+    __atomic_store(w, &x, __ATOMIC_RELAXED);
+}
+
+/* rows_dot and rows_add for such weights; h as in rows_add_scaled, or NULL */
+ROWS_INLINE double rows_dot_shared(const rows *r, rows_form form, uint64_t i, const double *w)
+{
+    double s0 = 0, s1 = 0;
+    uint64_t j = r->start[i], end = r->start[i + 1];
+    for (; j + 2 <= end; j += 2) {
+        s0 += rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]);
+        s1 += rows_value(r, form, i, j + 1) * rows_read_shared(&w[rows_column(r, form, j + 1)]);
+    }
+    if (j < end)
+        s0 += rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]);
+    return s0 + s1 + (r->bias != 0 ? r->bias * rows_read_shared(&w[r->columns - 1]) : 0);
+}
+
+ROWS_INLINE void rows_add_shared(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
+{
+    const uint64_t last = r->columns - 1;
+    if (r->bias != 0)
+        rows_add_shared_weight(&w[last], s * r->bias * (h ? h[last] : 1));
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        uint32_t c = rows_column(r, form, j);
+        rows_add_shared_weight(&w[c], s * rows_value(r, form, i, j) * (h ? h[c] : 1));
+    }
+}
+
 /* w_j += s h_j x_ij */
 ROWS_INLINE void rows_add_scaled(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
 {
@@ -171,9 +210,44 @@ ROWS_INLINE void rows_prefetch_weights(const rows *r, rows_form form, uint64_t i
         __builtin_prefetch(&w[form == ROWS_FLOAT ? r->pair[j].column : r->column[j]], 1);
 }
 
-/* score[m] = sum_j x_ij w[j][m]: one pass over the row serves all classes. w: [columns][classes] */
-ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
-                             double *restrict score)
+/* Two neighbouring classes at once. Each class has its own sum in the order of the cells, so that the bits are those
+ * of a plain loop. */
+typedef double rows_two __attribute__((vector_size(16), aligned(8), may_alias));
+#define ROWS_TWOS 8          /* so many sums stay in registers */
+#define ROWS_FEW_CLASSES 128 /* beyond them passing over the row again costs more than sums in memory */
+
+/* score[m] for the first 2 twos classes from w on, twos a constant */
+ROWS_INLINE void rows_scores_few(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                                 int twos, double *score)
+{
+    rows_two s[ROWS_TWOS];
+    const rows_two *of = (const rows_two *)(w + (r->columns - 1) * classes);
+    for (int k = 0; k < twos; k++) {
+        s[k] = (rows_two){0, 0};
+        if (r->bias != 0)
+            s[k] = r->bias * of[k];
+    }
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        of = (const rows_two *)(w + (uint64_t)rows_column(r, form, j) * classes);
+        const double x = rows_value(r, form, i, j);
+        for (int k = 0; k < twos; k++)
+            s[k] += x * of[k];
+    }
+    for (int k = 0; k < twos; k++)
+        ((rows_two *)score)[k] = s[k];
+}
+
+ROWS_INLINE void rows_scores_one(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                                 double *score)
+{
+    double s = r->bias != 0 ? r->bias * w[(r->columns - 1) * classes] : 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+        s += rows_value(r, form, i, j) * w[(uint64_t)rows_column(r, form, j) * classes];
+    *score = s;
+}
+
+ROWS_INLINE void rows_scores_many(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                                  double *restrict score)
 {
     for (uint64_t m = 0; m < classes; m++)
         score[m] = r->bias != 0 ? r->bias * w[(r->columns - 1) * classes + m] : 0;
@@ -183,6 +257,40 @@ ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const do
         for (uint64_t m = 0; m < classes; m++)
             score[m] += x * of[m];
     }
+}
+
+/* score[m] = sum_j x_ij w[j][m]: a pass over the row serves many classes. w: [columns][classes] */
+ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                             double *restrict score)
+{
+    if (classes > ROWS_FEW_CLASSES) {
+        rows_scores_many(r, form, i, w, classes, score);
+        return;
+    }
+    uint64_t m = 0;
+    while (m + 1 < classes) {
+        uint64_t twos = (classes - m) / 2;
+        switch (twos) {
+#define FEW(n)                                                                                                       \
+    case n:                                                                                                          \
+        rows_scores_few(r, form, i, w + m, classes, n, score + m);                                                   \
+        break
+            FEW(1);
+            FEW(2);
+            FEW(3);
+            FEW(4);
+            FEW(5);
+            FEW(6);
+            FEW(7);
+        default:
+            twos = ROWS_TWOS;
+            rows_scores_few(r, form, i, w + m, classes, ROWS_TWOS, score + m);
+#undef FEW
+        }
+        m += 2 * twos;
+    }
+    if (m < classes)
+        rows_scores_one(r, form, i, w + m, classes, score + m);
 }
 
 /* bend[m] = sum_j h[j][m] x_ij^2 */

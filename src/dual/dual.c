@@ -8,6 +8,7 @@
 #include "dual/dual.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/vector.h"
@@ -106,11 +107,14 @@ void dual_solve(dual_run *r, uint64_t t)
                     .a2 = r->a2,
                     .separate = r->separate,
                     .epochs = r->epochs,
+                    .shared = r->shared,
                     .seed = r->seed,
                     .round = t,
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now();
+    if (r->shared)
+        memcpy(r->shared, r->w, p->n * sizeof *r->shared);
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
@@ -199,7 +203,7 @@ static double choose_a2(dual_run *r, const preset *preset, const method_options 
         return o->a2;
     bool strongly_convex = r->p->loss->smooth; /* of the conjugate: the loss has a Lipschitz gradient */
     if (preset->a2 == A2_DAMPED)               /* with one block the model is the dual itself */
-        return strongly_convex || r->K == 1 ? 0 : 1e-3;
+        return strongly_convex || r->models == 1 ? 0 : 1e-3;
     if (preset->a2 == A2_ZERO)
         return 0;
     double largest = 0;
@@ -253,6 +257,16 @@ static bool take_memory(dual_run *r, bda_error *err)
     return r->w && (identity || r->h);
 }
 
+/* --threads-mode=lock-free */
+static bool share_memory(dual_run *r, bda_error *err)
+{
+    if (r->local > 0 && !block_shares(r->blocks[0]))
+        return err_set(err, BDA_USAGE,
+                       "--threads-mode=lock-free is for two labels and for regression; with more labels it is "
+                       "--threads-mode=blocks");
+    return (r->shared = ARENA_TAKE(&r->memory, double, r->p->n, err));
+}
+
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
                bda_error *err)
 {
@@ -261,7 +275,8 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     if (preset->a1_between_1_and_blocks && !(r->a1 >= 1 && r->a1 <= (double)r->K))
         return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
                        r->a1, (unsigned long long)r->K);
-    if (!comm_agree(p->comm, take_memory(r, err), err))
+    r->models = options->lock_free ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    if (!comm_agree(p->comm, take_memory(r, err) && (!options->lock_free || share_memory(r, err)), err))
         return false;
     r->a2 = choose_a2(r, preset, options);
     if (r->a1 == 0 && r->a2 == 0)
@@ -273,7 +288,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->beta = options->beta;
     r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
     r->seed = options->seed;
-    r->trials = r->K == 1 && !r->separate ? 1 : BLOCK_TRIALS;
+    r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)
         r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
     return true;

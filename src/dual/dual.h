@@ -13,6 +13,7 @@ typedef struct dual_run {
     problem *p;
     watch *watch;
     uint64_t K;
+    uint64_t models; /* blocks of B: K, or the ranks where their blocks share a u */
     double a1, a2;
     bool separate;
     line_search search;
@@ -27,6 +28,7 @@ typedef struct dual_run {
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
+    double *shared;                   /* [n] where the blocks of a rank share their u, see subproblem; NULL: not */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */

@@ -58,8 +58,9 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
-    if (coupled)
-        memcpy(dv, s->w, n * sizeof *dv); /* u */
+    double *u = s->shared ? s->shared : dv;
+    if (coupled && !s->shared)
+        memcpy(u, s->w, n * sizeof *u);
     else
         memset(dv, 0, n * sizeof *dv);
 
@@ -67,13 +68,15 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
     rng_open(&random, s->seed, s->round, b->number);
     *d = (block_direction){0};
     for (int64_t k = 0; k < s->epochs && !d->failed; k++) {
-        uint64_t cells = b->kind->epoch(b, s, &random, coupled ? dv : s->w, dv);
+        uint64_t cells = b->kind->epoch(b, s, &random, coupled ? u : s->w, coupled ? u : dv);
         d->failed = cells == BLOCK_FAILED;
         d->cells += (double)cells;
         if (!coupled)
             break; /* every variable has found its minimum */
     }
-    if (!coupled)
+    if (s->shared) /* other threads' changes are in u as well, and some may be lost */
+        b->kind->image(b, dv);
+    if (!coupled || s->shared)
         d->largest = vec_largest(dv, n, 1);
     else if (!s->h)
         d->largest = vec_difference(dv, s->w, s->a1, n, 1);
@@ -97,6 +100,11 @@ void block_move(block *b, double eta)
 void block_evaluate(block *b, const double *w, double travelled, block_value *value)
 {
     b->kind->evaluate(b, w, travelled, value);
+}
+
+bool block_shares(const block *b)
+{
+    return b->kind->image != NULL;
 }
 
 double block_largest_norm(const block *b)

@@ -165,12 +165,6 @@ double instances_diagonal(const instances *b, const double *bend, double *out)
     return vec_largest(out, b->p->n, 1);
 }
 
-/* Where row j of a lower triangle begins. */
-static uint64_t triangle(uint64_t j)
-{
-    return j % 2 ? (j + 1) / 2 * j : j / 2 * (j + 1);
-}
-
 /* Which rows of the triangle are wanted, and where the first is. */
 typedef struct slab {
     uint64_t first, end;
@@ -183,7 +177,7 @@ ROWS_INLINE void add_pairs(const rows *r, rows_form form, uint64_t row, double b
 {
     if (c < s->first || c >= s->end)
         return;
-    double *of = s->out + (triangle(c) - triangle(s->first));
+    double *of = s->out + (instances_triangle(c) - instances_triangle(s->first));
     const double scale = bend * x;
     for (uint64_t j = from; j < to; j++)
         of[rows_column(r, form, j)] += scale * rows_value(r, form, row, j);
@@ -198,7 +192,7 @@ ROWS_INLINE void add_class_pairs(const rows *r, rows_form form, uint64_t row, co
         const uint64_t at = c * classes + m;
         if (at < s->first || at >= s->end)
             continue;
-        double *of = s->out + (triangle(at) - triangle(s->first));
+        double *of = s->out + (instances_triangle(at) - instances_triangle(s->first));
         const double scale = bend[m] * x, share = scale / C;
         for (uint64_t j = from; j < to; j++) {
             double *restrict pair = of + (uint64_t)rows_column(r, form, j) * classes;
@@ -236,7 +230,7 @@ ROWS_INLINE void hessian(const instances *b, const double *bend, const slab *s, 
 double instances_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out)
 {
     const slab s = {first, end, out};
-    const uint64_t length = triangle(end) - triangle(first);
+    const uint64_t length = instances_triangle(end) - instances_triangle(first);
     memset(out, 0, length * sizeof *out);
 #define CALL(form) hessian(b, bend, &s, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);

@@ -19,12 +19,6 @@ typedef struct instances {
     uint32_t count; /* rows */
     uint64_t width;
     double *work; /* [width] what instances_hessian_times needs where width > 1; the owner sets it */
-    /* Not NULL, for a loss with kinks and one margin: slopes, curvature and along speak of the Moreau envelope of the
-     * loss in place of the loss, the proximal step of the dual from alpha = centre:
-     *     max over a of  -a z - xi*(-a) - (a - centre)^2 / (2 sharpness C)
-     * It is smooth, its slope is -a, and a is feasible. */
-    const double *centre; /* [count] */
-    double sharpness;
 } instances;
 
 /* The k-th block of this rank. */
@@ -35,9 +29,6 @@ void instances_margins(const instances *b, const double *w, double *z);
 
 /* s = -xi'(z), of a loss with kinks some subgradient: alpha of the dual image, in the order of block_alpha. */
 void instances_slopes(const instances *b, const double *z, double *s);
-
-/* sum of xi_i(z_i), of the loss itself */
-double instances_loss(const instances *b, const double *z);
 
 /* sum of xi_i*(-s_i); s as instances_slopes gives it */
 double instances_conjugate(const instances *b, const double *s);
@@ -64,6 +55,12 @@ double instances_hessian_times(const instances *b, const double *bend, const dou
 
 /* The diagonal of X D X'; returns its largest element. */
 double instances_diagonal(const instances *b, const double *bend, double *out);
+
+/* Where row j of a lower triangle begins that is held row after row. */
+static inline uint64_t instances_triangle(uint64_t j)
+{
+    return j % 2 ? (j + 1) / 2 * j : j / 2 * (j + 1);
+}
 
 /* The rows first .. end-1 of the lower triangle of X D X', one after the other: row j has its j + 1 numbers. Returns
  * the largest magnitude. For small n. */

@@ -76,37 +76,10 @@ LOSS_INLINE jet jet_of(loss_kind kind, double z, target t, double e)
                  t.c * small * most * most};
 }
 
-/* Of the Moreau envelope around `centre`, of a loss with kinks; r = 1 / (sharpness C). The maximiser a is clipped to
- * its domain; the second derivative is 1/r where it moves with z. */
-LOSS_INLINE jet envelope_jet(loss_kind kind, double z, target t, double e, double centre, double r)
-{
-    double a = loss_step(kind, centre, NULL, z, r, t.y, t.c, e), far = a - centre;
-    bool moves = fabs(a) < t.c && a != 0;
-    return (jet){-a * z - loss_conjugate(kind, a, 0, t.y, t.c, e) - 0.5 * r * far * far, -a, moves ? 1 / r : 0};
-}
-
-/* Of the loss of instance i, or of its envelope. */
-LOSS_INLINE jet jet_at(const instances *b, loss_kind kind, double z, uint64_t i)
-{
-    target t = target_of(b, kind, i);
-    bool kinked = kind == LOSS_HINGE || kind == LOSS_EPSILON_INSENSITIVE;
-    if (kinked && b->centre)
-        return envelope_jet(kind, z, t, b->p->epsilon, b->centre[i], 1 / (b->sharpness * t.c));
-    return jet_of(kind, z, t, b->p->epsilon);
-}
-
 LOSS_INLINE void slopes(const instances *b, const double *z, double *s, loss_kind kind)
 {
     for (uint64_t i = 0; i < b->count; i++)
-        s[i] = -jet_at(b, kind, z[i], i).slope;
-}
-
-LOSS_INLINE double loss_sum(const instances *b, const double *z, loss_kind kind)
-{
-    sum all = {0, 0};
-    for (uint64_t i = 0; i < b->count; i++)
-        sum_add(&all, jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).value);
-    return sum_value(&all);
+        s[i] = -jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).slope;
 }
 
 LOSS_INLINE double gap_sum(const instances *b, const double *z, const double *s, loss_kind kind)
@@ -132,7 +105,7 @@ LOSS_INLINE double conjugate(const instances *b, const double *s, loss_kind kind
 LOSS_INLINE void curvature(const instances *b, const double *z, double *bend, loss_kind kind)
 {
     for (uint64_t i = 0; i < b->count; i++)
-        bend[i] = jet_at(b, kind, z[i], i).curve;
+        bend[i] = jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).curve;
 }
 
 /* ---- sums along directions ---------------------------------------------------------------------------------- */
@@ -201,7 +174,7 @@ LOSS_INLINE void along(const instances *b, const double *z, const double *const 
 {
     const int m = a->m;
     for (uint64_t i = 0; i < b->count; i++) {
-        jet x = jet_at(b, kind, moved(z, m, q, t, i), i);
+        jet x = jet_of(kind, moved(z, m, q, t, i), target_of(b, kind, i), b->p->epsilon);
         a->value += x.value;
         for (int k = 0; a->first && k < m; k++)
             a->gradient[k] += x.slope * q[k][i];
@@ -391,18 +364,6 @@ double instances_conjugate(const instances *b, const double *s)
     double all = NAN;
 #define CALL(kind) all = conjugate(b, s, kind)
     KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    return all;
-}
-
-double instances_loss(const instances *b, const double *z)
-{
-    double all = NAN;
-#define CALL(kind) all = loss_sum(b, z, kind)
-    if (b->width > 1)
-        instances_along(b, z, 0, NULL, NULL, &all, NULL, NULL);
-    else
-        KIND_DISPATCH(b->p->loss->kind, CALL);
 #undef CALL
     return all;
 }

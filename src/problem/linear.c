@@ -32,7 +32,7 @@ typedef struct linear_loops {
 /* One pass over the active variables in the order given. Slopes are taken from `from`, changes go to `to`: one vector
  * u for the coupled model, w and dv where each instance is on its own. Returns the number of cells visited. */
 LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, double *to, loss_kind kind,
-                           rows_form form, bool curved)
+                           rows_form form, bool curved, bool shared)
 {
     const problem *p = b->base.p;
     const rows *r = &p->rows;
@@ -53,7 +53,8 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         uint32_t i = b->order[k];
         variable *v = &b->var[i];
         double c = linear_cost(p, kind, v->y);
-        double slope = rows_dot(r, form, first + i, from) + a2 * (v->a - v->start);
+        double dot = shared ? rows_dot_shared(r, form, first + i, from) : rows_dot(r, form, first + i, from);
+        double slope = dot + a2 * (v->a - v->start);
         double slack = loss_slack(kind, v->a, slope, v->y, c, e);
         cells += r->start[first + i + 1] - r->start[first + i];
         if (slack > 0) {
@@ -72,7 +73,9 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         double d = a - v->a;
         if (d != 0) {
             v->a = a;
-            if (curved && from == to)
+            if (shared)
+                rows_add_shared(r, form, first + i, scale * d, s->h, to);
+            else if (curved && from == to)
                 rows_add_scaled(r, form, first + i, scale * d, s->h, to);
             else
                 rows_add(r, form, first + i, scale * d, to);
@@ -125,7 +128,10 @@ LOSS_INLINE void norms(linear *b, rows_form form)
 #define LOOPS_OF(name, kind, form)                                                                                   \
     static uint64_t name##_##form##_epoch(linear *b, const subproblem *s, const double *from, double *to)            \
     {                                                                                                                \
-        return s->h ? epoch(b, s, from, to, kind, form, true) : epoch(b, s, from, to, kind, form, false);            \
+        if (s->shared)                                                                                               \
+            return epoch(b, s, from, to, kind, form, s->h != NULL, true);                                            \
+        return s->h ? epoch(b, s, from, to, kind, form, true, false)                                                 \
+                    : epoch(b, s, from, to, kind, form, false, false);                                               \
     }                                                                                                                \
     static void name##_##form##_evaluate(linear *b, const double *w, double travelled, block_value *value)           \
     {                                                                                                                \
@@ -202,6 +208,17 @@ static uint64_t linear_epoch(block *base, const subproblem *s, rng *random, cons
     linear *b = (linear *)base;
     rng_shuffle(random, b->order, b->active);
     return loops_of(b)->epoch(b, s, from, to);
+}
+
+static void linear_image(const block *base, double *dv)
+{
+    const linear *b = (const linear *)base;
+#define CALL(form)                                                                                                   \
+    for (uint32_t i = 0; i < base->count; i++)                                                                       \
+        if (b->var[i].a != b->var[i].start)                                                                          \
+    rows_add(&base->p->rows, form, base->first + i, b->var[i].a - b->var[i].start, dv)
+    ROWS_DISPATCH(base->p->rows.form, CALL);
+#undef CALL
 }
 
 static void linear_evaluate(block *base, const double *w, double travelled, block_value *value)
@@ -306,6 +323,7 @@ static void linear_alpha(const block *base, double *alpha)
 const block_kind linear_blocks = {
     .open = linear_open,
     .epoch = linear_epoch,
+    .image = linear_image,
     .describe = linear_describe,
     .ray = linear_ray,
     .move = linear_move,

@@ -38,12 +38,12 @@ typedef struct round_report {
     double gap;          /* primal + dual, computed without cancellation: never negative */
     double step;         /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
-    double epochs;                     /* passes over the data that led here, in cells visited over cells held */
-    uint64_t vectors_sent, bytes_sent; /* so far */
-    double seconds;                    /* on the watch's clock, agreed on by all ranks */
-    bool interrupted;                  /* somewhere */
-    bool stalled;                      /* the method can make no further progress in double precision */
-    bool finished;                     /* the method has done all it does */
+    double epochs;                         /* passes over the data that led here, in cells visited over cells held */
+    uint64_t vectors_sent, bytes_sent;     /* so far */
+    double seconds;                        /* on the watch's clock, agreed on by all ranks */
+    bool interrupted;                      /* somewhere */
+    bool stalled;                          /* the method can make no further progress in double precision */
+    bool finished;                         /* the method has done all it does */
     double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
     const char *choice;          /* one word: what a method that chooses for itself did; NULL: nothing to say */
@@ -65,6 +65,7 @@ typedef struct method {
     const char *needs; /* in words, for --method=list */
     /* What it cannot do without; method_serves of methods/table.h checks it, and names those that would do. */
     bool smooth_loss;        /* a differentiable loss */
+    bool smooth_classes;     /* one where there are more than two classes */
     bool smooth_regulariser; /* no --l1-ratio */
     bool classification;     /* labels, not numbers */
     uint64_t most_weights;   /* the longest w it can take; 0: any */

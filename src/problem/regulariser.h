@@ -17,7 +17,7 @@ typedef struct penalty {
     double l1_ratio;      /* R of the elastic net */
     const double *factor; /* [columns] of each feature, NULL for 1; a constant feature has 1 */
     int threads;
-    double convexity; /* sigma: g - sigma/2 w'w is convex, so grad g* is 1/sigma-Lipschitz */
+    double convexity;     /* sigma: g - sigma/2 w'w is convex, so grad g* is 1/sigma-Lipschitz */
     double pull;          /* shifted_norm alone: pull/2 |w - centre|^2 is added */
     const double *centre; /* [n] */
 } penalty;

@@ -16,14 +16,7 @@
 #include "base/vector.h"
 #include "data/rows_math.h"
 #include "problem/loss_math.h"
-#include "problem/multiclass.h"
-
-typedef struct softmax {
-    multiclass m;
-    double *now, *start;      /* [count][classes] beta */
-    double *c, *beta, *log_A; /* [classes] work space */
-    uint32_t *all;            /* [classes] 0, 1, 2 ... */
-} softmax;
+#include "problem/softmax.h"
 
 static softmax *of(block *b)
 {
@@ -125,14 +118,6 @@ ROWS_INLINE uint64_t epoch(softmax *b, const subproblem *s, const double *from, 
     return cells;
 }
 
-/* p d - p + q for p = q e^d: what KL(p | q) has of one class, never negative */
-static double divergence_term(double p, double q, double d)
-{
-    if (fabs(d) < 1e-2)
-        return q * d * d * (0.5 + d * (1.0 / 3 + d * (0.125 + d / 30)));
-    return fmax(0, p * d - p + q);
-}
-
 ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_form form)
 {
     const problem *p = b->m.base.p;
@@ -140,20 +125,16 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     for (uint32_t i = 0; i < b->m.base.count; i++) {
         const double *beta = b->now + i * classes;
-        double C = multiclass_cost(&b->m, i), *z = b->m.score, most = -INFINITY, total = 0;
+        double C = multiclass_cost(&b->m, i), *z = b->m.score;
         rows_scores(&p->rows, form, b->m.base.first + i, w, classes, z);
-        for (uint64_t k = 0; k < classes; k++)
-            most = fmax(most, z[k]);
-        for (uint64_t k = 0; k < classes; k++)
-            total += exp(z[k] - most);
-        /* cppcheck-suppress invalidFunctionArg ; the largest score has added 1 */
-        double log_total = most + log(total);
+        if (b->m.base.margins)
+            memcpy(b->m.base.margins + i * classes, z, classes * sizeof *z);
+        double log_total = softmax_log_total(z, classes);
         sum_add(&loss_sum, C * (log_total - z[b->m.y[i]]));
         for (uint64_t k = 0; k < classes; k++) {
-            double log_q = z[k] - log_total, q = exp(log_q), share = beta[k] / C;
-            double log_share = share > 0 ? log(share) : 0;
+            double share = beta[k] / C, log_share = share > 0 ? log(share) : 0;
             sum_add(&conjugate, beta[k] * log_share);
-            sum_add(&gap, C * (share > 0 ? divergence_term(share, q, log_share - log_q) : q));
+            sum_add(&gap, C * softmax_gap_term(share, log_share, z[k] - log_total));
         }
         b->m.order[i] = i;
     }
@@ -270,4 +251,5 @@ const block_kind softmax_blocks = {
     .evaluate = softmax_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = softmax_alpha,
+    .points = &softmax_points,
 };
