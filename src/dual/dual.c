@@ -153,7 +153,7 @@ bool dual_sum(dual_run *r, bda_error *err)
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
     all->limit = -dual_column_max(r, LIMIT, COLUMNS);
     if (dual_column_max(r, FAILED, COLUMNS) > 0)
-        return err_set(err, BDA_FAILED, "out of memory for dual variables; more ranks on more machines would help");
+        return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     for (int j = 0; j < BLOCK_TRIALS; j++)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
     comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,

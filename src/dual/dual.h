@@ -8,6 +8,8 @@
 /* Algorithm 2. Collective. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
 
+#define DUAL_NO_MEMORY "out of memory for dual variables; more ranks on more machines would help"
+
 /* What one run of the outer loop holds. All memory is taken before the first round. */
 typedef struct dual_run {
     problem *p;

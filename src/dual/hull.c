@@ -23,7 +23,7 @@
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
                       bda_error *err);
 static void hull_close(hull_run *r);
-static void evaluate(hull_run *r);
+static bool evaluate(hull_run *r, bda_error *err);
 static bool report(hull_run *r, uint64_t t);
 static void choose_vectors(hull_run *r);
 static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err);
@@ -37,8 +37,10 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
     for (uint64_t t = 0; ok; t++) {
         double start = 0;
         p->penalty.kind->gradient(&p->penalty, r.d.w, r.d.v); /* w = grad g*(v) */
-        evaluate(&r);                                         /* margins of w, P(w), f(alpha) */
-        hull_improve_primal(&r);                              /* best: never above P(w), never rising */
+        ok = evaluate(&r, err);                               /* margins of w, P(w), f(alpha) */
+        if (!ok)
+            break;
+        hull_improve_primal(&r); /* best: never above P(w), never rising */
         if (report(&r, t))
             break;
         choose_vectors(&r);
@@ -55,9 +57,9 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
 
-static void evaluate(hull_run *r)
+static bool evaluate(hull_run *r, bda_error *err)
 {
-    enum { LOSS, CONJUGATE, GAP, COLUMNS };
+    enum { LOSS, CONJUGATE, GAP, FAILED, COLUMNS };
     dual_run *d = &r->d;
     problem *p = d->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
@@ -69,8 +71,11 @@ static void evaluate(hull_run *r)
         to[LOSS] = d->value[k].loss;
         to[CONJUGATE] = d->value[k].conjugate;
         to[GAP] = d->value[k].gap;
+        to[FAILED] = d->local_direction[k].failed;
     }
     dual_gather(d, COLUMNS);
+    if (dual_column_max(d, FAILED, COLUMNS) > 0)
+        return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     const regulariser *reg = p->penalty.kind;
     double g = reg->value(&p->penalty, d->w), before = d->f;
     r->now_primal = g + dual_column_sum(d, LOSS, COLUMNS);
@@ -81,6 +86,7 @@ static void evaluate(hull_run *r)
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     d->report.comm_seconds += comm_seconds;
     d->report.eval_seconds = clock_now() - begin - comm_seconds;
+    return true;
 }
 
 /* The gap of best and alpha, term by term. */
@@ -245,7 +251,9 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
     r->newest_solution = at;
     d->report.step = eta;
     *start = eta / length;
-    return comm_agree(p->comm, ok, err) || err_memory(err, 0, "dual variables");
+    for (uint64_t k = 0; k < d->local; k++) /* evaluate tells the others */
+        d->local_direction[k].failed = !ok;
+    return true;
 }
 
 static bool image(hull_run *r, bda_error *err)
@@ -266,7 +274,7 @@ static bool image(hull_run *r, bda_error *err)
     double before = comm_said(p->comm)->seconds, agreed[2] = {largest, ok ? 0 : 1};
     comm_max_reals(p->comm, agreed, 2);
     if (agreed[1] > 0)
-        return err_memory(err, 0, "dual variables");
+        return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     comm_sum_vectors(p->comm, d->K, agreed[0], (const double *const *)d->dv_block, (int)d->local, p->n, r->image[at],
                      p->threads);
     d->report.comm_seconds += comm_said(p->comm)->seconds - before;

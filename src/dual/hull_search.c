@@ -218,7 +218,8 @@ static void move_to(hull_run *r, const double *theta)
         return;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++)
-        block_blend(d->blocks[k], used, point, weight);
+        if (!block_blend(d->blocks[k], used, point, weight))
+            d->local_direction[k].failed = true; /* evaluate tells the others */
     const uint64_t n = d->p->n;
 #pragma omp parallel for schedule(static) num_threads(d->p->threads) if (d->p->threads > 1)
     for (uint64_t j = 0; j < n; j++) {

@@ -148,9 +148,9 @@ void block_combine(const block *b, int count, const int *points, const double *t
     b->kind->points->combine(b, count, points, theta, reach, change, gradient, hessian);
 }
 
-void block_blend(block *b, int count, const int *points, const double *theta)
+bool block_blend(block *b, int count, const int *points, const double *theta)
 {
-    b->kind->points->blend(b, count, points, theta);
+    return b->kind->points->blend(b, count, points, theta);
 }
 
 void block_advance(block *b, int point, double beta, double *beyond, double *moved)

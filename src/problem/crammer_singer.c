@@ -9,7 +9,12 @@
  *
  *     alpha_m = min(0, (theta - B_m) / A_m) for m != y,   theta such that the alphas add up to 0.
  *
- * theta is a mean of B_y and of the B_m above theta; it is found by dropping those that are not, again and again. */
+ * theta is a mean of B_y and of the B_m above theta; it is found by dropping those that are not, again and again.
+ *
+ * The first pass of a round looks at every class of every instance that is not settled. Those that move are visited
+ * again, with the classes that they hold alone, as often as the work of the epochs asked for allows: few instances
+ * are in motion at a time, each between few classes. The evaluation at the start of a round looks at everything
+ * again. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +38,10 @@ typedef struct crammer_singer {
     bool squared;
     double *clear_until; /* [count] as in linear.c */
     uint8_t *settled;    /* [count] left out of this round */
-    uint32_t active;     /* so many of m.order are visited */
+    uint32_t active;     /* so many of m.order are not settled */
+    uint32_t moving;     /* so many of these moved when last visited in this round */
+    bool fresh;          /* the round has not begun */
+    double allowed;      /* cells that the epochs of this round may still visit */
     span *span;          /* [count] */
     entry *pool;
     uint64_t pool_used, pool_room;
@@ -43,6 +51,8 @@ typedef struct crammer_singer {
     double *bound;   /* B */
     uint32_t *place; /* of the class among the instance's entries, counted from 1; 0: none */
     uint32_t *above; /* classes with B_m > theta, or those that change */
+    uint32_t *all;   /* 0, 1, 2 ... */
+    uint32_t *held;  /* classes of the instance's entries, and its own */
 } crammer_singer;
 
 static crammer_singer *of(block *b)
@@ -83,6 +93,8 @@ static bool make_room(crammer_singer *b, uint32_t i)
 
 typedef struct visit {
     uint32_t i, y;
+    const uint32_t *class; /* [classes] those looked at, y among them */
+    uint32_t classes;
     bool flat; /* a row of zeros, undamped */
     double C;
     uint32_t above; /* number of classes with B_m > theta */
@@ -114,9 +126,11 @@ static void settle_theta(crammer_singer *b, visit *v, double weight, double weig
 static void solve_flat(crammer_singer *b, visit *v)
 {
     uint32_t best = v->y;
-    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
+    for (uint32_t k = 0; k < v->classes; k++) {
+        uint32_t m = v->class[k];
         if (m != v->y && (best == v->y || b->bound[m] > b->bound[best]))
             best = m;
+    }
     double gain = b->bound[best] - b->bound[v->y];
     v->alpha_y = gain <= 0 ? 0 : b->squared ? 2 * v->C * gain : v->C;
     v->above = v->alpha_y > 0;
@@ -132,9 +146,9 @@ static void solve_instance(crammer_singer *b, visit *v)
         return;
     }
     v->above = 0;
-    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
-        if (B[m] > B[v->y])
-            b->above[v->above++] = m;
+    for (uint32_t k = 0; k < v->classes; k++)
+        if (B[v->class[k]] > B[v->y])
+            b->above[v->above++] = v->class[k];
     if (v->above == 0) {
         v->alpha_y = 0;
         return;
@@ -200,13 +214,14 @@ static uint32_t store(crammer_singer *b, const visit *v)
 }
 
 /* How far the instance is from moving: with one class alone free to rise, its slope less the next best; otherwise
- * minus the largest gain per unit moved from one class to another. slope: [classes] */
-static double slack_of(const crammer_singer *b, uint32_t i, const double *slope)
+ * minus the largest gain per unit moved from one class to another. The slopes are in b->m.score. */
+static double slack_of(const crammer_singer *b, const visit *v)
 {
-    const span *s = &b->span[i];
-    const entry *e = entries(b, i);
-    uint32_t y = b->m.y[i], free = 0;
-    double C = multiclass_cost(&b->m, i), alpha_y = 0, least = INFINITY, most = -INFINITY;
+    const double *slope = b->m.score;
+    const span *s = &b->span[v->i];
+    const entry *e = entries(b, v->i);
+    uint32_t y = v->y, free = 0;
+    double alpha_y = 0, least = INFINITY, most = -INFINITY;
     uint32_t only = y;
     for (uint32_t k = 0; k < s->used; k++) {
         if (e[k].class == y) {
@@ -217,26 +232,27 @@ static double slack_of(const crammer_singer *b, uint32_t i, const double *slope)
             least = fmin(least, slope[e[k].class]);
         }
     }
-    if (b->squared || alpha_y < C) {
+    if (b->squared || alpha_y < v->C) {
         free++;
         only = y;
         least = fmin(least, slope[y]);
     }
-    for (uint32_t m = 0; m < b->m.base.p->classes; m++)
-        if (free != 1 || m != only)
-            most = fmax(most, slope[m]);
+    for (uint32_t k = 0; k < v->classes; k++)
+        if (free != 1 || v->class[k] != only)
+            most = fmax(most, slope[v->class[k]]);
     return free == 1 ? least - most : fmin(0, least - most);
 }
 
 /* The slopes of the instance's model at its current alpha, in b->m.score, and B in b->bound. */
 static void prepare(crammer_singer *b, const visit *v, const subproblem *s)
 {
-    const uint64_t classes = b->m.base.p->classes;
     const span *sp = &b->span[v->i];
     const entry *e = entries(b, v->i);
-    for (uint64_t m = 0; m < classes; m++)
+    for (uint32_t k = 0; k < v->classes; k++) {
+        uint32_t m = v->class[k];
         b->m.score[m] += m != v->y;
-    memcpy(b->bound, b->m.score, classes * sizeof *b->bound);
+        b->bound[m] = b->m.score[m];
+    }
     for (uint32_t k = 0; k < sp->used; k++) {
         uint32_t m = e[k].class;
         b->now[m] = e[k].now;
@@ -254,47 +270,99 @@ static void clean(crammer_singer *b, uint32_t i)
         b->now[e[k].class] = 0;
 }
 
-#define AHEAD 4
+/* The instance's visit, looking at all classes or at those held alone. */
+static visit begin_visit(crammer_singer *b, uint32_t i, bool all)
+{
+    visit v = {.i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i), .class = all ? b->all : b->held};
+    if (all) {
+        v.classes = (uint32_t)b->m.base.p->classes;
+        return v;
+    }
+    const entry *e = entries(b, i);
+    bool own = false;
+    for (uint32_t k = 0; k < b->span[i].used; k++) {
+        own |= e[k].class == v.y;
+        b->held[v.classes++] = e[k].class;
+    }
+    if (!own)
+        b->held[v.classes++] = v.y;
+    return v;
+}
 
-ROWS_INLINE uint64_t epoch(crammer_singer *b, const subproblem *s, const double *from, double *to, rows_form form)
+/* Scores and curvatures of the classes that the visit looks at. */
+ROWS_INLINE void look(crammer_singer *b, const visit *v, const subproblem *s, const double *from, rows_form form)
+{
+    const rows *r = &b->m.base.p->rows;
+    const uint64_t classes = b->m.base.p->classes, row = b->m.base.first + v->i;
+    if (v->classes > classes / 2) {
+        rows_scores(r, form, row, from, classes, b->m.score);
+        if (s->h)
+            rows_bends(r, form, row, s->h, classes, b->m.A);
+    } else {
+        rows_scores_of(r, form, row, from, classes, v->classes, v->class, b->m.score);
+        if (s->h)
+            rows_bends_of(r, form, row, s->h, classes, v->classes, v->class, b->m.A);
+    }
+    for (uint32_t k = 0; k < v->classes; k++) {
+        uint32_t m = v->class[k];
+        b->m.A[m] = s->a1 * (s->h ? b->m.A[m] : b->m.norm[v->i]) + s->a2;
+    }
+}
+
+/* Returns how far the instance is from moving, or was before it did; NaN without memory. */
+ROWS_INLINE double visit_instance(crammer_singer *b, visit *v, const subproblem *s, const double *from, double *to,
+                                  rows_form form)
 {
     const problem *p = b->m.base.p;
-    const rows *r = &p->rows;
-    const double scale = from == to ? s->a1 : 1;
+    v->flat = b->m.norm[v->i] < 1e-290 && s->a2 == 0;
+    look(b, v, s, from, form);
+    prepare(b, v, s);
+    if (b->squared)
+        b->m.A[v->y] += 1 / (2 * v->C);
+    double slack = slack_of(b, v);
+    uint32_t changed = 0;
+    if (slack <= 0) {
+        solve_instance(b, v);
+        changed = store(b, v);
+    }
+    clean(b, v->i);
+    if (changed == UINT32_MAX)
+        return NAN;
+    for (uint32_t c = 0; c < changed && from == to; c++)
+        b->m.step[c] *= s->a1;
+    if (changed > 0)
+        rows_add_classes(&p->rows, form, b->m.base.first + v->i, changed, b->above, b->m.step,
+                         from == to ? s->h : NULL, p->classes, to);
+    return slack;
+}
+
+#define AHEAD 4
+
+/* A pass over those that move, from the last to the first of them, so that one that does not can change places with
+ * one that has been visited. */
+ROWS_INLINE uint64_t pass(crammer_singer *b, const subproblem *s, const double *from, double *to, rows_form form)
+{
+    const rows *r = &b->m.base.p->rows;
+    const uint64_t first = b->m.base.first;
+    uint32_t *order = b->m.order;
     double worst = 0;
     uint64_t cells = 0;
-    for (uint32_t k = 0; k < b->active; k++) {
-        if (k + AHEAD < b->active)
-            rows_prefetch(r, form, b->m.base.first + b->m.order[k + AHEAD]);
-        uint32_t i = b->m.order[k];
-        visit v = {
-            .i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i), .flat = b->m.norm[i] < 1e-290 && s->a2 == 0};
-        rows_scores(r, form, b->m.base.first + i, from, p->classes, b->m.score);
-        if (s->h)
-            rows_bends(r, form, b->m.base.first + i, s->h, p->classes, b->m.A);
-        for (uint64_t m = 0; m < p->classes; m++)
-            b->m.A[m] = s->a1 * (s->h ? b->m.A[m] : b->m.norm[i]) + s->a2;
-        prepare(b, &v, s);
-        if (b->squared)
-            b->m.A[v.y] += 1 / (2 * v.C);
-        double slack = slack_of(b, i, b->m.score);
-        cells += r->start[b->m.base.first + i + 1] - r->start[b->m.base.first + i];
-        if (slack > 0) {
-            clean(b, i);
-            continue;
-        }
-        worst = fmax(worst, -slack);
-        solve_instance(b, &v);
-        uint32_t changed = store(b, &v);
-        clean(b, i);
-        if (changed == UINT32_MAX)
+    for (uint32_t k = b->moving; k-- > 0;) {
+        if (k >= AHEAD)
+            rows_prefetch(r, form, first + order[k - AHEAD]);
+        uint32_t i = order[k];
+        visit v = begin_visit(b, i, b->fresh);
+        double slack = visit_instance(b, &v, s, from, to, form);
+        cells += r->start[first + i + 1] - r->start[first + i];
+        if (isnan(slack))
             return BLOCK_FAILED;
-        for (uint32_t c = 0; c < changed; c++)
-            b->m.step[c] *= scale;
-        if (changed > 0)
-            rows_add_classes(r, form, b->m.base.first + i, changed, b->above, b->m.step, from == to ? s->h : NULL,
-                             p->classes, to);
+        worst = fmax(worst, -slack);
+        if (slack > 0) {
+            order[k] = order[--b->moving];
+            order[b->moving] = i;
+        }
     }
+    b->fresh = false;
     b->m.base.violation = worst;
     return cells;
 }
@@ -324,6 +392,13 @@ static void evaluate_instance(const crammer_singer *b, uint32_t i, const double 
     sum_add(gap, tied);
 }
 
+static void begin_round(crammer_singer *b)
+{
+    b->moving = b->active;
+    b->fresh = true;
+    b->allowed = 0;
+}
+
 ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, block_value *value, rows_form form)
 {
     const problem *p = b->m.base.p;
@@ -334,10 +409,10 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
             double *z = b->m.score;
             rows_scores(&p->rows, form, b->m.base.first + i, w, p->classes, z);
             evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);
-            visit v = {.i = i, .y = b->m.y[i], .C = multiclass_cost(&b->m, i)};
+            visit v = begin_visit(b, i, true);
             prepare(b, &v, &(subproblem){0});
             clean(b, i);
-            double slack = slack_of(b, i, z);
+            double slack = slack_of(b, &v);
             b->settled[i] = slack > b->m.base.violation;
             /* |x'(w_j - w_y) moved| <= sqrt(2) |x| |w moved| */
             bool clear = slack > 0 && b->span[i].used == 0;
@@ -347,17 +422,27 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
         active += !b->settled[i];
     }
     b->active = active;
+    begin_round(b);
     *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
 }
 
+/* An epoch is the work of one pass over all rows: what settled instances save is spent on those that move. */
 static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)
 {
     crammer_singer *b = of(base);
-    uint64_t cells = 0;
-    rng_shuffle(random, b->m.order, b->active);
-#define CALL(form) cells = epoch(b, s, from, to, form)
-    ROWS_DISPATCH(base->p->rows.form, CALL);
+    const uint64_t *start = base->p->rows.start + base->first;
+    uint64_t cells = 0, last = 0;
+    b->allowed += (double)(start[base->count] - start[0]);
+    do {
+        rng_shuffle(random, b->m.order, b->moving);
+#define CALL(form) last = pass(b, s, from, to, form)
+        ROWS_DISPATCH(base->p->rows.form, CALL);
 #undef CALL
+        if (last == BLOCK_FAILED)
+            return last;
+        cells += last;
+        b->allowed -= (double)last;
+    } while (from == to && b->moving > 0 && last > 0 && b->allowed >= (double)last);
     return cells;
 }
 
@@ -423,6 +508,7 @@ static void crammer_singer_move(block *base, double eta)
         b->span[i].used = kept;
         b->clear_until[i] = 0;
     }
+    begin_round(b);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -437,8 +523,12 @@ static block *crammer_singer_open(arena *memory, const block *base, bda_error *e
         !(b->span = ARENA_TAKE(memory, span, count, err)) || !(b->now = ARENA_TAKE(memory, double, classes, err)) ||
         !(b->bound = ARENA_TAKE(memory, double, classes, err)) ||
         !(b->place = ARENA_TAKE(memory, uint32_t, classes, err)) ||
-        !(b->above = ARENA_TAKE(memory, uint32_t, classes, err)))
+        !(b->above = ARENA_TAKE(memory, uint32_t, classes, err)) ||
+        !(b->all = ARENA_TAKE(memory, uint32_t, classes, err)) ||
+        !(b->held = ARENA_TAKE(memory, uint32_t, classes, err)))
         return NULL;
+    for (uint32_t m = 0; m < classes; m++)
+        b->all[m] = m;
     b->squared = base->p->loss->kind == LOSS_SQUARED_HINGE;
     return &b->m.base;
 }

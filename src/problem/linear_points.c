@@ -143,7 +143,7 @@ static void points_combine(const block *base, int count, const int *points, cons
         memcpy(hessian, bends, (size_t)(count * count) * sizeof *bends);
 }
 
-static void points_blend(block *base, int count, const int *points, const double *theta)
+static bool points_blend(block *base, int count, const int *points, const double *theta)
 {
     linear *b = (linear *)base;
     const loss_kind kind = base->p->loss->kind;
@@ -161,6 +161,7 @@ static void points_blend(block *base, int count, const int *points, const double
             rest += theta[k] * (b->point_rest[points[k]][i] - before);
         b->rest[i].now = b->rest[i].start = clip(rest, 0, c);
     }
+    return true;
 }
 
 #define KEPT_OF_ENDS 0.3

@@ -18,7 +18,7 @@ typedef struct point_kind {
     void (*products)(const block *b, int point, int count, const int *others, double *product, double *linear);
     void (*combine)(const block *b, int count, const int *points, const double *theta, double reach, double *change,
                     double *gradient, double *hessian);
-    void (*blend)(block *b, int count, const int *points, const double *theta);
+    bool (*blend)(block *b, int count, const int *points, const double *theta);
     void (*advance)(block *b, int point, double beta, double *beyond, double *moved);
     double (*gap)(const block *b, const double *z);
 } point_kind;
@@ -44,8 +44,8 @@ void block_products(const block *b, int point, int count, const int *others, dou
 void block_combine(const block *b, int count, const int *points, const double *theta, double reach, double *change,
                    double *gradient, double *hessian);
 
-/* alpha becomes alpha(theta). */
-void block_blend(block *b, int count, const int *points, const double *theta);
+/* alpha becomes alpha(theta). False: no memory. */
+bool block_blend(block *b, int count, const int *points, const double *theta);
 
 /* The next block_solve starts from z = y = alpha + beta (alpha - point), moved into the domain where it is outside.
  * beyond = z - y, moved = z - alpha: [count][width] as block_alpha has it. */

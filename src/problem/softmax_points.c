@@ -82,7 +82,7 @@ static void points_combine(const block *base, int count, const int *points, cons
         memcpy(hessian, bends, (size_t)(count * count) * sizeof *bends);
 }
 
-static void points_blend(block *base, int count, const int *points, const double *theta)
+static bool points_blend(block *base, int count, const int *points, const double *theta)
 {
     softmax *b = (softmax *)base;
     for (uint64_t k = 0; k < variables(base); k++) {
@@ -91,6 +91,7 @@ static void points_blend(block *base, int count, const int *points, const double
             beta += theta[a] * (b->point[points[a]][k] - b->start[k]);
         b->now[k] = b->start[k] = fmax(beta, 0);
     }
+    return true;
 }
 
 #define KEPT_OF_ENDS 0.3

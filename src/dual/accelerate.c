@@ -1,0 +1,195 @@
+/* accelerate.c - the accelerated proximal point method (Catalyst: Lin, Mairal and Harchaoui 2015, 2018) around any
+ * preset of the outer loop.
+ *
+ * Stage s minimises, by rounds of the preset on its dual, the problem with a pull towards a centre,
+ *
+ *     x_s ~ argmin  P(w) + kappa/2 |w - y_{s-1}|^2,      y_s = x_s + beta (x_s - x_{s-1}),
+ *
+ * beta = (1 - sqrt q) / (1 + sqrt q), q = sigma / (sigma + kappa), sigma the convexity of g. The pull only changes
+ * the regulariser (problem/shifted_norm.c): a round of the outer loop is what it was, on a problem that is
+ * conditioned better by (sigma + kappa) / sigma, and about sqrt((sigma + kappa) / sigma) stages gain a digit.
+ *
+ *   warm start   alpha stays; with the centre w = grad g*(X alpha) moves by kappa / (sigma + kappa) of what y moved
+ *   accuracy     a stage ends once its duality gap is at most  sqrt q / (2 - sqrt q) * kappa/2 |w - y|^2  (criterion
+ *                C2 of the 2018 paper); the gap is known in every round
+ *   restart      where P(x_s) > P(x_{s-1}) the next centre is x_s itself
+ *   kappa        KAPPA times L R^2, R^2 the mean of |x_i|^2 and L a bound of the second derivative of the losses (C
+ * for those with kinks): what makes the problem of a stage so well conditioned that few passes solve it. At least
+ * sigma.
+ *
+ * alpha is feasible for the problem without the pull, and w is a point of it: what is reported is its own primal and
+ * dual, and  P(w) + f(alpha) = [g(w) + g*(v) - w'v] + sum_i [xi_i + xi_i* + alpha_i x_i'w],  of which the sum is the
+ * gap of the stage. */
+#include "dual/accelerate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "data/rows_math.h"
+
+#define KAPPA 1.0
+
+typedef struct accelerated {
+    watch watch; /* what the rounds of a stage report to, in terms of the shifted problem */
+    const problem *p;
+    struct watch *outer;
+    problem shifted;
+    dual_run run;
+    double kappa, beta, accuracy;
+    double *y;      /* [n] centre */
+    double *last;   /* [n] x_{s-1} */
+    double *before; /* [n] work space: the w or y before */
+
+    /* Of the round just reported */
+    double primal, stage_gap, pulled; /* P(w), the gap with the pull, |w - y|^2 */
+    double last_primal;               /* P(x_{s-1}) */
+} accelerated;
+
+static bool accelerated_open(accelerated *r, const method *self, problem *p, const method_options *options,
+                             watch *watch, bda_error *err);
+static void next_stage(accelerated *r);
+
+bool dual_accelerated(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    accelerated r;
+    bool ok = accelerated_open(&r, self, p, options, watch, err);
+    dual_run *inner = &r.run;
+    const penalty *g = &r.shifted.penalty;
+    for (uint64_t t = 0; ok; t++) {
+        g->kind->gradient(g, inner->w, inner->v);
+        if (dual_evaluate(inner, t)) /* through report_round */
+            break;
+        if (r.stage_gap <= r.accuracy * 0.5 * r.kappa * r.pulled)
+            next_stage(&r);
+        dual_solve(inner, t);
+        ok = dual_sum(inner, err);
+        if (ok)
+            dual_move(inner, dual_step(inner));
+    }
+    dual_close(inner);
+    return ok;
+}
+
+/* to = |a - b|^2; work: [n] */
+static double distance(const accelerated *r, const double *a, const double *b, double *work)
+{
+    const uint64_t n = r->p->n;
+    memcpy(work, a, n * sizeof *work);
+    vec_difference(work, b, 1, n, r->p->threads);
+    return vec_dot(work, work, n, r->p->threads);
+}
+
+/* x_s = w. The jump of w is part of its way, which block_evaluate must know. */
+static void next_stage(accelerated *r)
+{
+    const uint64_t n = r->p->n;
+    const penalty *g = &r->shifted.penalty;
+    double *w = r->run.w, beta = r->primal > r->last_primal ? 0 : r->beta;
+    for (uint64_t j = 0; j < n; j++) {
+        r->y[j] = w[j] + beta * (w[j] - r->last[j]);
+        r->last[j] = w[j];
+    }
+    r->last_primal = r->primal;
+    g->kind->gradient(g, w, r->run.v);
+    r->run.travelled += sqrt(distance(r, w, r->last, r->before));
+}
+
+/* ---- what the watch of the person sees ---------------------------------------------------------------------------
+ */
+
+static accelerated *of(watch *self)
+{
+    return (accelerated *)self;
+}
+
+static double inner_seconds(watch *self)
+{
+    return of(self)->outer->seconds(of(self)->outer);
+}
+
+static bool inner_interrupted(watch *self)
+{
+    return of(self)->outer->interrupted(of(self)->outer);
+}
+
+/* From the shifted problem to the one that is solved. */
+static bool report_round(watch *self, const round_report *report, const double *w)
+{
+    accelerated *r = of(self);
+    const penalty *g = &r->p->penalty, *shifted = &r->shifted.penalty;
+    const double *v = r->run.v;
+    round_report told = *report;
+    r->pulled = distance(r, w, r->y, r->before);
+    r->stage_gap = report->gap;
+    told.primal = r->primal = report->primal - 0.5 * r->kappa * r->pulled;
+    told.dual = report->dual - shifted->kind->conjugate(shifted, v) + g->kind->conjugate(g, v);
+    told.gap = report->gap + g->kind->distance(g, w, v);
+    if (report->round == 0)
+        r->last_primal = r->primal;
+    return r->outer->round(r->outer, &told, w);
+}
+
+/* ---- before ---------------------------------------------------------------------------------------------------- */
+
+/* The mean of |x_i|^2 over all instances. Collective. */
+static double mean_norm(problem *p, double *mine, double *all)
+{
+    const data *d = p->data;
+    for (uint64_t k = 0; k < d->local_blocks; k++) {
+        sum s = {0, 0};
+#define CALL(form)                                                                                                   \
+    for (uint64_t i = d->block_start[k]; i < d->block_start[k + 1]; i++)                                             \
+    sum_add(&s, rows_norm(&p->rows, form, i))
+        ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+        mine[k] = sum_value(&s);
+    }
+    comm_gather_blocks(p->comm, d->blocks, mine, 1, all);
+    sum s = {0, 0};
+    for (uint64_t k = 0; k < d->blocks; k++)
+        sum_add(&s, all[k]);
+    return sum_value(&s) / (double)d->instances;
+}
+
+/* A bound of the second derivative of the losses; their slope where they have kinks. */
+static double steepness(const problem *p)
+{
+    double C = 0;
+    for (uint64_t m = 0; m < p->classes; m++)
+        C = fmax(C, p->cost[m]);
+    switch (p->loss->kind) {
+    case LOSS_LOGISTIC:
+        return C * (p->classes > 2 ? 0.5 : 0.25);
+    case LOSS_HINGE:
+    case LOSS_EPSILON_INSENSITIVE:
+        return C;
+    case LOSS_SQUARED_HINGE:
+    case LOSS_SQUARED_EPSILON_INSENSITIVE:
+    case LOSS_SQUARED_ERROR:
+        return 2 * C;
+    }
+    return NAN;
+}
+
+static bool accelerated_open(accelerated *r, const method *self, problem *p, const method_options *options,
+                             watch *watch, bda_error *err)
+{
+    *r = (accelerated){.p = p, .outer = watch, .shifted = *p};
+    r->watch = (struct watch){inner_seconds, inner_interrupted, report_round};
+    r->shifted.penalty = penalty_shifted(&p->penalty, 1, NULL); /* pull and centre are known below */
+    if (!dual_open(&r->run, self->preset, &r->shifted, options, &r->watch, err))
+        return false;
+    arena *m = &r->run.memory;
+    bool ok = (r->y = ARENA_TAKE(m, double, p->n, err)) && (r->last = ARENA_TAKE(m, double, p->n, err)) &&
+              (r->before = ARENA_TAKE(m, double, p->n, err));
+    if (!comm_agree(p->comm, ok, err))
+        return false;
+    const double sigma = p->penalty.convexity;
+    r->kappa = fmax(sigma, KAPPA * steepness(p) * mean_norm(p, r->run.mine, r->run.all));
+    r->shifted.penalty = penalty_shifted(&p->penalty, r->kappa, r->y);
+    double root = sqrt(sigma / (sigma + r->kappa));
+    r->beta = (1 - root) / (1 + root);
+    r->accuracy = root / (2 - root);
+    return true;
+}
