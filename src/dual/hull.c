@@ -89,10 +89,12 @@ static bool evaluate(hull_run *r, bda_error *err)
     return true;
 }
 
+#define TIMED_ROUNDS 3 /* then the form is chosen by what messages and passes took */
+
 /* The gap of best and alpha, term by term. */
 static bool report(hull_run *r, uint64_t t)
 {
-    enum { GAP, SECONDS, INTERRUPTED, COLUMNS };
+    enum { GAP, SECONDS, INTERRUPTED, MESSAGE, PASS, COLUMNS };
     dual_run *d = &r->d;
     problem *p = d->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
@@ -104,8 +106,15 @@ static bool report(hull_run *r, uint64_t t)
         to[GAP] = block_gap(d->blocks[k], r->z_best[k]);
         to[SECONDS] = seconds;
         to[INTERRUPTED] = interrupted;
+        to[MESSAGE] = -r->message_seconds; /* the rank that waits least */
+        to[PASS] = r->pass_seconds;
     }
     dual_gather(d, COLUMNS);
+    if (r->choosing && t == TIMED_ROUNDS) {
+        r->choosing = false;
+        if (-dual_column_max(d, MESSAGE, COLUMNS) > 0.5 * dual_column_max(d, PASS, COLUMNS))
+            r->form = HULL_ONE_VECTOR;
+    }
     round_report *to = &d->report;
     to->round = t;
     to->primal = r->best_primal;
@@ -233,8 +242,10 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
     dual_solve(d, t);
     if (r->form == HULL_MOMENTUM)
         complete_directions(r);
+    r->pass_seconds += d->report.local_seconds;
     if (!dual_sum(d, err))
         return false;
+    r->message_seconds += d->report.comm_seconds;
     double eta = dual_step(d), length = fmin(fmax(1, eta), fmax(1, d->direction.limit));
     if (r->form == HULL_MOMENTUM)
         end_momentum(r, eta <= 0);
@@ -382,12 +393,35 @@ static bool take_memory(hull_run *r, bda_error *err)
     return r->form != HULL_MOMENTUM || take_momentum(r, err);
 }
 
-/* Many instances of few features: momentum. Otherwise both vectors. */
+/* What a ring of so many points of each kind takes on this rank. */
+static double bytes_kept(const problem *p, int ring)
+{
+    const double width = p->classes > 2 ? (double)p->classes : 1, rows = (double)p->rows.count;
+    const double margins = 6, points = 2 * ring * (p->loss->kind == LOSS_LOGISTIC && width == 1 ? 2 : 1);
+    const bool sparse = width > 1 && p->loss->kind != LOSS_LOGISTIC; /* Crammer-Singer: about four alphas a row */
+    return sizeof(double) *
+           ((double)p->n * (2 * ring + 3) + rows * (margins * width + points * (sparse ? 8 : width)));
+}
+
+/* On the rank that has least to spare; the same on all. */
+static double worst_share(const problem *p, int ring)
+{
+    double share = bytes_kept(p, ring) / fmax((double)mem_available_bytes(), 1);
+    comm_max_reals(p->comm, &share, 1);
+    return share;
+}
+
+bool hull_fits(const problem *p)
+{
+    return worst_share(p, HULL_RING / 2) < 0.8;
+}
+
+/* Many instances of few features: momentum. Otherwise both vectors, until messages prove slow. */
 static hull_form choose_form(const problem *p, const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    return p->data->instances > 20 * p->n ? HULL_MOMENTUM : HULL_FUSED;
+    return p->data->instances > 20 * p->n && !options->lock_free ? HULL_MOMENTUM : HULL_FUSED;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -397,7 +431,12 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     if (!dual_open(&r->d, preset, p, options, watch, err))
         return false;
     r->form = choose_form(p, options);
-    r->ring = HULL_RING;
+    r->choosing = options->hull == HULL_DEFAULT && r->form == HULL_FUSED;
+    if (r->form == HULL_MOMENTUM && options->lock_free)
+        return err_set(err, BDA_USAGE,
+                       "--hull=momentum has a model for each block, which --threads-mode=lock-free does "
+                       "not; --hull=fused or one-vector go with it");
+    r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
     r->smooth = p->loss->smooth && p->penalty.kind->smooth && (p->classes <= 2 || p->loss->kind == LOSS_LOGISTIC);
     r->newest = -1;
     r->t_now = 1;

@@ -13,9 +13,14 @@
 /* Collective. */
 bool hull_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
 
+/* Is there memory for what hull keeps beside bda, on every rank? Collective. */
+bool hull_fits(const problem *p);
+
 typedef struct hull_run {
     dual_run d;
     hull_form form;
+    bool choosing;                        /* between fused and one-vector, by measured times */
+    double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
 
     /* The dual side: points with their images */
     int ring;               /* points of each kind */

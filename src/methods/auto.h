@@ -1,0 +1,13 @@
+/* auto.h - the method for a person who does not want to choose. */
+#ifndef METHODS_AUTO_H
+#define METHODS_AUTO_H
+
+#include "problem/problem.h"
+
+/* What `--method=auto` is until the data are known. */
+extern const method auto_method;
+
+/* The method that is expected to be the fastest for the problem, the same on all ranks. Collective. */
+const method *auto_choose(const problem *p, const method_options *options);
+
+#endif
