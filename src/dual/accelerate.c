@@ -10,12 +10,14 @@
  * conditioned better by (sigma + kappa) / sigma, and about sqrt((sigma + kappa) / sigma) stages gain a digit.
  *
  *   warm start   alpha stays; with the centre w = grad g*(X alpha) moves by kappa / (sigma + kappa) of what y moved
- *   accuracy     a stage ends once its duality gap is at most  sqrt q / (2 - sqrt q) * kappa/2 |w - y|^2  (criterion
- *                C2 of the 2018 paper); the gap is known in every round
+ *   accuracy     stage s ends once its duality gap is at most  2/9 (1 - 0.9 sqrt q)^s  of the gap at the start
+ *                (criterion C1 of the 2018 paper), and not before STAGE_ROUNDS rounds: a line search between blocks
+ *                that disagree often swings to and fro
  *   restart      where P(x_s) > P(x_{s-1}) the next centre is x_s itself
- *   kappa        KAPPA times L R^2, R^2 the mean of |x_i|^2 and L a bound of the second derivative of the losses (C
- * for those with kinks): what makes the problem of a stage so well conditioned that few passes solve it. At least
- * sigma.
+ *   kappa        2 sqrt(K) L R^2, R^2 the mean of |x_i|^2 and L a bound of the second derivative of the losses (C for
+ *                those with kinks), at least sigma. Passes over one block make the problem of a stage easy from L R^2
+ *                on, K blocks that do not see each other from up to K times that; the root of K and the 2 were found
+ * by trial.
  *
  * alpha is feasible for the problem without the pull, and w is a point of it: what is reported is its own primal and
  * dual, and  P(w) + f(alpha) = [g(w) + g*(v) - w'v] + sum_i [xi_i + xi_i* + alpha_i x_i'w],  of which the sum is the
@@ -28,7 +30,7 @@
 #include "base/vector.h"
 #include "data/rows_math.h"
 
-#define KAPPA 1.0
+#define STAGE_ROUNDS 2
 
 typedef struct accelerated {
     watch watch; /* what the rounds of a stage report to, in terms of the shifted problem */
@@ -36,19 +38,21 @@ typedef struct accelerated {
     struct watch *outer;
     problem shifted;
     dual_run run;
-    double kappa, beta, accuracy;
-    double *y;      /* [n] centre */
-    double *last;   /* [n] x_{s-1} */
-    double *before; /* [n] work space: the w or y before */
+    double kappa, beta;
+    double enough, tighten; /* the gap at which this stage ends, and by what it shrinks from stage to stage */
+    uint64_t began;         /* round before the first of this stage */
+    double *y;              /* [n] centre */
+    double *last;           /* [n] x_{s-1} */
+    double *before;         /* [n] work space: the w or y before */
 
     /* Of the round just reported */
-    double primal, stage_gap, pulled; /* P(w), the gap with the pull, |w - y|^2 */
-    double last_primal;               /* P(x_{s-1}) */
+    double primal, stage_gap; /* P(w), the gap with the pull */
+    double last_primal;       /* P(x_{s-1}) */
 } accelerated;
 
 static bool accelerated_open(accelerated *r, const method *self, problem *p, const method_options *options,
                              watch *watch, bda_error *err);
-static void next_stage(accelerated *r);
+static void next_stage(accelerated *r, uint64_t t);
 
 bool dual_accelerated(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
@@ -60,8 +64,8 @@ bool dual_accelerated(const method *self, problem *p, const method_options *opti
         g->kind->gradient(g, inner->w, inner->v);
         if (dual_evaluate(inner, t)) /* through report_round */
             break;
-        if (r.stage_gap <= r.accuracy * 0.5 * r.kappa * r.pulled)
-            next_stage(&r);
+        if (t >= r.began + STAGE_ROUNDS && r.stage_gap <= r.enough)
+            next_stage(&r, t);
         dual_solve(inner, t);
         ok = dual_sum(inner, err);
         if (ok)
@@ -71,7 +75,7 @@ bool dual_accelerated(const method *self, problem *p, const method_options *opti
     return ok;
 }
 
-/* to = |a - b|^2; work: [n] */
+/* |a - b|^2; work: [n] */
 static double distance(const accelerated *r, const double *a, const double *b, double *work)
 {
     const uint64_t n = r->p->n;
@@ -81,7 +85,7 @@ static double distance(const accelerated *r, const double *a, const double *b, d
 }
 
 /* x_s = w. The jump of w is part of its way, which block_evaluate must know. */
-static void next_stage(accelerated *r)
+static void next_stage(accelerated *r, uint64_t t)
 {
     const uint64_t n = r->p->n;
     const penalty *g = &r->shifted.penalty;
@@ -91,6 +95,8 @@ static void next_stage(accelerated *r)
         r->last[j] = w[j];
     }
     r->last_primal = r->primal;
+    r->enough *= r->tighten;
+    r->began = t;
     g->kind->gradient(g, w, r->run.v);
     r->run.travelled += sqrt(distance(r, w, r->last, r->before));
 }
@@ -120,13 +126,14 @@ static bool report_round(watch *self, const round_report *report, const double *
     const penalty *g = &r->p->penalty, *shifted = &r->shifted.penalty;
     const double *v = r->run.v;
     round_report told = *report;
-    r->pulled = distance(r, w, r->y, r->before);
     r->stage_gap = report->gap;
-    told.primal = r->primal = report->primal - 0.5 * r->kappa * r->pulled;
+    told.primal = r->primal = report->primal - 0.5 * r->kappa * distance(r, w, r->y, r->before);
     told.dual = report->dual - shifted->kind->conjugate(shifted, v) + g->kind->conjugate(g, v);
     told.gap = report->gap + g->kind->distance(g, w, v);
-    if (report->round == 0)
+    if (report->round == 0) {
         r->last_primal = r->primal;
+        r->enough = 2.0 / 9 * report->gap;
+    }
     return r->outer->round(r->outer, &told, w);
 }
 
@@ -172,6 +179,19 @@ static double steepness(const problem *p)
     return NAN;
 }
 
+/* With the squared norm the Hessian of the conjugate is 1 / (1 + kappa) everywhere: a number in place of a vector.
+ * And an a2 that bounds X'X bounds X'H X with the bound of H as a factor. */
+static void use_curvature(accelerated *r, const preset *preset, const method_options *options)
+{
+    const double most = 1 / r->shifted.penalty.convexity;
+    if (r->p->penalty.kind->identity) {
+        r->run.h = NULL;
+        r->run.a1 *= most;
+    }
+    if (preset->a2 == A2_LARGEST_NORM && isnan(options->a2))
+        r->run.a2 *= most;
+}
+
 static bool accelerated_open(accelerated *r, const method *self, problem *p, const method_options *options,
                              watch *watch, bda_error *err)
 {
@@ -185,11 +205,12 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
               (r->before = ARENA_TAKE(m, double, p->n, err));
     if (!comm_agree(p->comm, ok, err))
         return false;
-    const double sigma = p->penalty.convexity;
-    r->kappa = fmax(sigma, KAPPA * steepness(p) * mean_norm(p, r->run.mine, r->run.all));
+    const double sigma = p->penalty.convexity, root_K = sqrt((double)p->data->blocks);
+    r->kappa = fmax(sigma, 2 * root_K * steepness(p) * mean_norm(p, r->run.mine, r->run.all));
     r->shifted.penalty = penalty_shifted(&p->penalty, r->kappa, r->y);
     double root = sqrt(sigma / (sigma + r->kappa));
     r->beta = (1 - root) / (1 + root);
-    r->accuracy = root / (2 - root);
+    r->tighten = 1 - 0.9 * root;
+    use_curvature(r, self->preset, options);
     return true;
 }

@@ -416,12 +416,15 @@ bool hull_fits(const problem *p)
     return worst_share(p, HULL_RING / 2) < 0.8;
 }
 
-/* Many instances of few features: momentum. Otherwise both vectors, until messages prove slow. */
+/* Many instances of few features: momentum; sooner with the multiclass SVM, whose alphas are many more. Otherwise
+ * both vectors, until messages prove slow. */
 static hull_form choose_form(const problem *p, const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    return p->data->instances > 20 * p->n && !options->lock_free ? HULL_MOMENTUM : HULL_FUSED;
+    const bool crammer_singer = p->classes > 2 && p->loss->kind != LOSS_LOGISTIC;
+    const uint64_t enough = crammer_singer ? p->rows.columns : 20 * p->n;
+    return p->data->instances > enough && !options->lock_free ? HULL_MOMENTUM : HULL_FUSED;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,

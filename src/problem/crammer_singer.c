@@ -20,53 +20,15 @@
 
 #include "base/vector.h"
 #include "data/rows_math.h"
-#include "problem/multiclass.h"
-
-typedef struct entry {
-    double now, start;
-    uint32_t class;
-} entry;
-
-/* Where the entries of an instance are in the pool. */
-typedef struct span {
-    uint64_t at;
-    uint32_t used, room;
-} span;
-
-typedef struct crammer_singer {
-    multiclass m;
-    bool squared;
-    double *clear_until; /* [count] as in linear.c */
-    uint8_t *settled;    /* [count] left out of this round */
-    uint32_t active;     /* so many of m.order are not settled */
-    uint32_t moving;     /* so many of these moved when last visited in this round */
-    bool fresh;          /* the round has not begun */
-    double allowed;      /* cells that the epochs of this round may still visit */
-    span *span;          /* [count] */
-    entry *pool;
-    uint64_t pool_used, pool_room;
-
-    /* Work space, [classes] each; now and place are clean between visits */
-    double *now;     /* alpha */
-    double *bound;   /* B */
-    uint32_t *place; /* of the class among the instance's entries, counted from 1; 0: none */
-    uint32_t *above; /* classes with B_m > theta, or those that change */
-    uint32_t *all;   /* 0, 1, 2 ... */
-    uint32_t *held;  /* classes of the instance's entries, and its own */
-} crammer_singer;
+#include "problem/crammer_singer.h"
 
 static crammer_singer *of(block *b)
 {
     return (crammer_singer *)b;
 }
 
-static entry *entries(const crammer_singer *b, uint32_t i)
-{
-    return b->pool + b->span[i].at;
-}
-
-/* Room for one more entry of instance i, at the end of the pool where its own place is full. */
-static bool make_room(crammer_singer *b, uint32_t i)
+/* At the end of the pool where the instance's own place is full. */
+bool cs_make_room(crammer_singer *b, uint32_t i)
 {
     span *s = &b->span[i];
     if (s->used < s->room)
@@ -171,7 +133,7 @@ static double solved_alpha(const crammer_singer *b, const visit *v, uint32_t m)
 static uint32_t store(crammer_singer *b, const visit *v)
 {
     uint32_t i = v->i;
-    entry *e = entries(b, i);
+    entry *e = cs_entries(b, i);
     uint32_t old = b->span[i].used;
     for (uint32_t k = 0; k < old; k++) {
         b->place[e[k].class] = k + 1;
@@ -193,8 +155,8 @@ static uint32_t store(crammer_singer *b, const visit *v)
         double a = k < v->above ? scale * solved_alpha(b, v, m) : total;
         if (a == 0)
             continue;
-        if (!b->place[m] && (ok = make_room(b, i))) {
-            e = entries(b, i);
+        if (!b->place[m] && (ok = cs_make_room(b, i))) {
+            e = cs_entries(b, i);
             e[b->span[i].used] = (entry){.class = m};
             b->place[m] = ++b->span[i].used;
         }
@@ -219,7 +181,7 @@ static double slack_of(const crammer_singer *b, const visit *v)
 {
     const double *slope = b->m.score;
     const span *s = &b->span[v->i];
-    const entry *e = entries(b, v->i);
+    const entry *e = cs_entries(b, v->i);
     uint32_t y = v->y, free = 0;
     double alpha_y = 0, least = INFINITY, most = -INFINITY;
     uint32_t only = y;
@@ -247,7 +209,7 @@ static double slack_of(const crammer_singer *b, const visit *v)
 static void prepare(crammer_singer *b, const visit *v, const subproblem *s)
 {
     const span *sp = &b->span[v->i];
-    const entry *e = entries(b, v->i);
+    const entry *e = cs_entries(b, v->i);
     for (uint32_t k = 0; k < v->classes; k++) {
         uint32_t m = v->class[k];
         b->m.score[m] += m != v->y;
@@ -265,7 +227,7 @@ static void prepare(crammer_singer *b, const visit *v, const subproblem *s)
 
 static void clean(crammer_singer *b, uint32_t i)
 {
-    const entry *e = entries(b, i);
+    const entry *e = cs_entries(b, i);
     for (uint32_t k = 0; k < b->span[i].used; k++)
         b->now[e[k].class] = 0;
 }
@@ -278,7 +240,7 @@ static visit begin_visit(crammer_singer *b, uint32_t i, bool all)
         v.classes = (uint32_t)b->m.base.p->classes;
         return v;
     }
-    const entry *e = entries(b, i);
+    const entry *e = cs_entries(b, i);
     bool own = false;
     for (uint32_t k = 0; k < b->span[i].used; k++) {
         own |= e[k].class == v.y;
@@ -370,10 +332,9 @@ ROWS_INLINE uint64_t pass(crammer_singer *b, const subproblem *s, const double *
 /* Loss, conjugate and gap of one instance at its scores z. With v_j = 1 + z_j - z_y, M the largest of them and 0, and
  * a_j = -alpha_j >= 0, the gap is a sum of terms that cannot be negative:
  *     hinge    (C - sum a) M + sum a_j (M - v_j)          squared    (2 C M - sum a)^2 / 4C + sum a_j (M - v_j)   */
-static void evaluate_instance(const crammer_singer *b, uint32_t i, const double *z, sum *loss, sum *conjugate,
-                              sum *gap)
+void cs_evaluate_instance(const crammer_singer *b, uint32_t i, const double *z, sum *loss, sum *conjugate, sum *gap)
 {
-    const entry *e = entries(b, i);
+    const entry *e = cs_entries(b, i);
     uint32_t y = b->m.y[i];
     double C = multiclass_cost(&b->m, i), M = 0, all = 0, tied = 0;
     for (uint32_t m = 0; m < b->m.base.p->classes; m++)
@@ -392,7 +353,7 @@ static void evaluate_instance(const crammer_singer *b, uint32_t i, const double 
     sum_add(gap, tied);
 }
 
-static void begin_round(crammer_singer *b)
+void cs_begin_round(crammer_singer *b)
 {
     b->moving = b->active;
     b->fresh = true;
@@ -405,10 +366,12 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->m.base.count; i++) {
-        if (b->clear_until[i] <= travelled) {
+        if (b->m.base.margins || b->clear_until[i] <= travelled) {
             double *z = b->m.score;
             rows_scores(&p->rows, form, b->m.base.first + i, w, p->classes, z);
-            evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);
+            if (b->m.base.margins)
+                memcpy(b->m.base.margins + i * p->classes, z, p->classes * sizeof *z);
+            cs_evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);
             visit v = begin_visit(b, i, true);
             prepare(b, &v, &(subproblem){0});
             clean(b, i);
@@ -422,7 +385,7 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
         active += !b->settled[i];
     }
     b->active = active;
-    begin_round(b);
+    cs_begin_round(b);
     *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
 }
 
@@ -462,7 +425,7 @@ static void crammer_singer_describe(const block *base, block_direction *d)
     sum slope = {0, 0}, curve = {0, 0};
     double limit = INFINITY;
     for (uint32_t i = 0; i < base->count; i++) {
-        const entry *e = entries(b, i);
+        const entry *e = cs_entries(b, i);
         double C = multiclass_cost(&b->m, i);
         for (uint32_t k = 0; k < b->span[i].used; k++) {
             double da = e[k].now - e[k].start;
@@ -490,7 +453,7 @@ static void crammer_singer_move(block *base, double eta)
 {
     crammer_singer *b = of(base);
     for (uint32_t i = 0; i < base->count; i++) {
-        entry *e = entries(b, i);
+        entry *e = cs_entries(b, i);
         uint32_t used = b->span[i].used, kept = 0;
         if (used == 0)
             continue;
@@ -508,7 +471,7 @@ static void crammer_singer_move(block *base, double eta)
         b->span[i].used = kept;
         b->clear_until[i] = 0;
     }
-    begin_round(b);
+    cs_begin_round(b);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -537,6 +500,8 @@ static void crammer_singer_close(block *base)
 {
     crammer_singer *b = of(base);
     mem_free(b->pool, b->pool_room * sizeof *b->pool);
+    for (int a = 0; a < POINTS_MOST; a++)
+        mem_free(b->point[a].cell, b->point[a].room * sizeof *b->point[a].cell);
 }
 
 static void crammer_singer_alpha(const block *base, double *alpha)
@@ -545,7 +510,7 @@ static void crammer_singer_alpha(const block *base, double *alpha)
     memset(alpha, 0, base->count * base->p->classes * sizeof *alpha);
     for (uint32_t i = 0; i < base->count; i++)
         for (uint32_t k = 0; k < b->span[i].used; k++)
-            alpha[i * base->p->classes + entries(b, i)[k].class] = entries(b, i)[k].now;
+            alpha[i * base->p->classes + cs_entries(b, i)[k].class] = cs_entries(b, i)[k].now;
 }
 
 const block_kind crammer_singer_blocks = {
@@ -558,4 +523,5 @@ const block_kind crammer_singer_blocks = {
     .evaluate = crammer_singer_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = crammer_singer_alpha,
+    .points = &crammer_singer_points,
 };
