@@ -14,8 +14,11 @@
 
 #include "problem/instances.h"
 
-#define DESCENT_DIRECTIONS 24 /* the most that descent_along takes */
-#define DESCENT_TRIALS 4      /* points of descent_along in one message */
+#define DESCENT_DIRECTIONS INSTANCES_DIRECTIONS /* the most that descent_along takes */
+#define DESCENT_TRIALS 4                        /* points of descent_along in one message */
+/* scalars of descent_along: value, gradient, lower triangle of the Hessian */
+#define DESCENT_POINT (1 + DESCENT_DIRECTIONS + DESCENT_DIRECTIONS * (DESCENT_DIRECTIONS + 1) / 2)
+#define DESCENT_COLUMNS (DESCENT_TRIALS * DESCENT_POINT)
 
 typedef struct descent {
     problem *p;
@@ -35,12 +38,15 @@ typedef struct descent {
     double loss;            /* its second part */
     double best_dual;       /* least f(s) so far */
     double norm;            /* |gradient| */
+    bool own_dual;          /* s is the method's own feasible dual point, one margin an instance, not s(w) */
     uint64_t extra_vectors; /* see descent_sum_long */
+    double *moved;          /* [n] work space: a point w + D t */
+    double since;           /* clock when the last round was reported */
     round_report report;    /* of the round under way; methods add step, line_search_steps, epochs */
-    double *mine, *all;     /* scalars of a message */
+    double *mine, *all;     /* scalars of a message, at most DESCENT_COLUMNS a block */
 } descent;
 
-/* w = 0. Collective; false and a sentence on all ranks. */
+/* w = 0. Collective; false and a sentence on all ranks, and then nothing is left to close. */
 bool descent_open(descent *r, problem *p, watch *watch, bda_error *err);
 void descent_close(descent *r);
 
@@ -56,7 +62,8 @@ double **descent_new_margins(descent *r, bda_error *err);
 
 /* P(w + sum_k t_k d_k) - P(w) and its derivatives by t, at `trials` points t (rows of [trials][m]), from kept margins
  * and one message of scalars. d: [m] vectors, q[i]: margins of d_i in each local block. gradient: [trials][m] and
- * hessian: [trials][m][m] may be NULL. */
+ * hessian: [trials][m][m] may be NULL. d may be NULL: then it is the losses' part of all this, for who keeps the
+ * products of the vectors himself. */
 void descent_along(descent *r, int m, const double *const *d, double *const *const *q, int trials, const double *t,
                    double *change, double *gradient, double *hessian);
 
@@ -65,5 +72,15 @@ void descent_move(descent *r, double t, const double *d, double *const *q);
 
 /* to = the sum over all blocks of part_sum: one vector of n numbers; `largest` holds each part's max. */
 void descent_sum(descent *r, double *to);
+
+/* The same for parts of another length, in one message; `largest` holds each part's max. It counts as one vector:
+ * who sends n numbers many times over adds the others to extra_vectors. */
+void descent_sum_long(descent *r, double *const *part, uint64_t length, double *to);
+
+/* The sum over all blocks, in block order, of the numbers that each has in column `column` of `all` after a message
+ * of `columns` scalars a block: mine [local][columns] -> all [K][columns] by descent_gather. */
+void descent_gather(descent *r, int columns);
+double descent_column_sum(const descent *r, int column, int columns);
+double descent_column_max(const descent *r, int column, int columns);
 
 #endif

@@ -13,6 +13,9 @@ typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SE
 
 typedef enum hull_form { HULL_DEFAULT, HULL_FUSED, HULL_ONE_VECTOR, HULL_MOMENTUM } hull_form;
 
+/* For local_epochs: with one block nothing is lost by more passes between two looks at the gap. */
+#define EPOCHS_AS_NEEDED (-1)
+
 /* What the person asked for; NAN: the method's own choice. */
 typedef struct method_options {
     double a1, a2;     /* B = a1 blockdiag(Hessian) + a2 I */
@@ -20,7 +23,7 @@ typedef struct method_options {
     line_search search;
     double step;          /* with SEARCH_NONE */
     double tau, beta;     /* of the Armijo rule */
-    int64_t local_epochs; /* 0: the method's own choice */
+    int64_t local_epochs; /* 0: the method's own choice; EPOCHS_AS_NEEDED */
     uint64_t seed;
     int64_t history;   /* of l-commdir and lbfgs; 0: the method's own */
     double penalty;    /* rho of admm */
@@ -38,12 +41,13 @@ typedef struct round_report {
     double gap;          /* primal + dual, computed without cancellation: never negative */
     double step;         /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
-    double epochs;                         /* passes over the data that led here, in cells visited over cells held */
-    uint64_t vectors_sent, bytes_sent;     /* so far */
-    double seconds;                        /* on the watch's clock, agreed on by all ranks */
-    bool interrupted;                      /* somewhere */
-    bool stalled;                          /* the method can make no further progress in double precision */
-    bool finished;                         /* the method has done all it does */
+    double epochs;                     /* passes over the data that led here, in cells visited over cells held */
+    uint64_t vectors_sent, bytes_sent; /* so far */
+    double seconds;                    /* on the watch's clock, agreed on by all ranks */
+    bool interrupted;                  /* somewhere */
+    bool kept_best; /* w is the best so far, and the method keeps it: there is no need to copy it before the end */
+    bool stalled;   /* the method can make no further progress in double precision */
+    bool finished;  /* the method has done all it does */
     double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
     const char *choice;          /* one word: what a method that chooses for itself did; NULL: nothing to say */
@@ -52,6 +56,7 @@ typedef struct round_report {
 
 typedef struct watch watch;
 struct watch {
+    double to_go; /* the last gap over the one asked for; infinite where that is 0, or before the first round */
     /* This rank's own view, to be agreed on by the method in the message it sends anyway. */
     double (*seconds)(watch *self);
     bool (*interrupted)(watch *self);

@@ -223,6 +223,61 @@ static void test_ray(void **unused)
         }
 }
 
+/* grad g and its second derivative by differences of g, on the one side of the kink that a weight is on. */
+static void test_slope_and_bend(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < KINDS; k++)
+        for (int trial = 0; trial < 12; trial++) {
+            penalty p = draw(&kinds[k], trial);
+            assert_true(p.kind->smooth == (p.l1_ratio == 0));
+            p.kind->slope(&p, other, u);
+            p.kind->bend(&p, h);
+            for (uint64_t j = 0; j < p.n; j++) {
+                double f = factor_at(&p, j);
+                long double step = fabsl((long double)u[j]) / 1024;
+                long double before = check_penalty_value(p.l1_ratio, f, u[j] - step);
+                long double after = check_penalty_value(p.l1_ratio, f, u[j] + step);
+                long double here = check_penalty_value(p.l1_ratio, f, u[j]);
+                assert_true(fabsl(other[j] - (after - before) / (2 * step)) <= 1e-12L * fabsl((long double)other[j]));
+                assert_true(fabsl(h[j] - (after - 2 * here + before) / (step * step)) <=
+                            1e-12L * f + 1e-17L * here / (step * step));
+            }
+            for (uint64_t j = 0; j < p.n; j++)
+                w[j] = 0;
+            p.kind->slope(&p, other, w);
+            for (uint64_t j = 0; j < p.n; j++) /* a subgradient at the kink */
+                assert_true(fabs(other[j]) <= factor_at(&p, j) * p.l1_ratio);
+        }
+}
+
+/* g(w) + g*(v) - w'v, and with full precision next to w = grad g*(v), where the definition has none left. */
+static void test_distance(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < KINDS; k++)
+        for (int trial = 0; trial < 12; trial++) {
+            penalty p = draw(&kinds[k], trial);
+            for (double away = 1; away >= 1e-12; away *= 1e-4) {
+                long double wanted = 0, rounding = 0;
+                p.kind->gradient(&p, w, v);
+                for (uint64_t j = 0; j < p.n; j++) {
+                    long double f = factor_at(&p, j), R = p.l1_ratio;
+                    w[j] += away * fabs(w[j]) * uniform(-1, 1) + (j % 3 == 0 ? away * 1e-3 * uniform(-1, 1) : 0);
+                    long double at = check_penalty_weight(p.l1_ratio, (double)f, v[j]), d = w[j] - at;
+                    long double cut = fminl(fmaxl(v[j], -f * R), f * R); /* the part of v that the kink takes */
+                    long double kink = f * R * fabsl((long double)w[j]) - w[j] * cut;
+                    wanted += 0.5L * f * (1 - R) * d * d + kink;
+                    long double rough = 1e-15L * (fabsl((long double)v[j]) + f * R) / (f * (1 - R)); /* of d */
+                    rounding += f * (1 - R) * rough * (fabsl(d) + rough) + 1e-15L * f * R * fabsl((long double)w[j]);
+                }
+                double distance = p.kind->distance(&p, w, v);
+                assert_true(distance >= 0);
+                assert_true(fabsl(distance - wanted) <= 1e-9L * wanted + rounding);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +287,8 @@ int main(void)
         cmocka_unit_test(test_curvature),
         cmocka_unit_test(test_safe_curvature_bounds),
         cmocka_unit_test(test_ray),
+        cmocka_unit_test(test_slope_and_bend),
+        cmocka_unit_test(test_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,346 @@
+/* descent.c - see descent.h. */
+#include "methods/descent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/vector.h"
+
+/* ---- messages ----------------------------------------------------------------------------------------------- */
+
+void descent_gather(descent *r, int columns)
+{
+    double before = comm_said(r->p->comm)->seconds;
+    comm_gather_blocks(r->p->comm, r->K, r->mine, columns, r->all);
+    r->report.comm_seconds += comm_said(r->p->comm)->seconds - before;
+}
+
+double descent_column_sum(const descent *r, int column, int columns)
+{
+    sum s = {0, 0};
+    for (uint64_t k = 0; k < r->K; k++)
+        sum_add(&s, r->all[k * (uint64_t)columns + (uint64_t)column]);
+    return sum_value(&s);
+}
+
+double descent_column_max(const descent *r, int column, int columns)
+{
+    double most = -INFINITY;
+    for (uint64_t k = 0; k < r->K; k++) {
+        double x = r->all[k * (uint64_t)columns + (uint64_t)column];
+        if (x > most || isnan(x))
+            most = isnan(most) ? most : x;
+    }
+    return most;
+}
+
+static void sum_parts(descent *r, double largest, double *const *part, uint64_t length, double *to)
+{
+    problem *p = r->p;
+    double before = comm_said(p->comm)->seconds;
+    comm_sum_vectors(p->comm, r->K, largest, (const double *const *)part, (int)r->local, length, to, p->threads);
+    r->report.comm_seconds += comm_said(p->comm)->seconds - before;
+}
+
+void descent_sum_long(descent *r, double *const *part, uint64_t length, double *to)
+{
+    double largest = 0; /* with one block nobody needs to know it */
+    if (r->K > 1) {
+        memcpy(r->mine, r->largest, r->local * sizeof *r->mine);
+        descent_gather(r, 1);
+        largest = descent_column_max(r, 0, 1);
+    }
+    sum_parts(r, largest, part, length, to);
+}
+
+void descent_sum(descent *r, double *to)
+{
+    descent_sum_long(r, r->part_sum, r->p->n, to);
+}
+
+/* ---- a round ------------------------------------------------------------------------------------------------ */
+
+/* The columns of the message that goes with a gradient. */
+enum { LOSS, CONJUGATE, GAP, LARGEST, SECONDS, INTERRUPTED, COLUMNS };
+
+/* One pass over the margins and one over the rows; a message of scalars, and one of n numbers. */
+static void take_gradient(descent *r)
+{
+    problem *p = r->p;
+    const penalty *g = &p->penalty;
+    const double seconds = r->watch->seconds(r->watch);
+    const bool interrupted = r->watch->interrupted(r->watch);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++) {
+        const instances *b = &r->part[k];
+        double *to = r->mine + k * COLUMNS;
+        if (!r->own_dual)
+            instances_slopes(b, r->z[k], r->s[k]);
+        instances_along(b, r->z[k], 0, NULL, NULL, &to[LOSS], NULL, NULL);
+        to[CONJUGATE] = instances_conjugate(b, r->s[k]);
+        to[GAP] = r->own_dual ? instances_gap(b, r->z[k], r->s[k]) : 0; /* -s(w) is in the subdifferential */
+        to[LARGEST] = instances_image(b, r->s[k], r->part_sum[k]);
+        to[SECONDS] = seconds;
+        to[INTERRUPTED] = interrupted;
+    }
+    descent_gather(r, COLUMNS);
+    r->loss = descent_column_sum(r, LOSS, COLUMNS);
+    r->primal = g->kind->value(g, r->w) + r->loss;
+    sum_parts(r, descent_column_max(r, LARGEST, COLUMNS), r->part_sum, p->n, r->image);
+    g->kind->slope(g, r->gradient, r->w);
+    vec_add(r->gradient, -1, r->image, p->n, p->threads);
+    r->norm = sqrt(vec_dot(r->gradient, r->gradient, p->n, p->threads));
+}
+
+/* What s proves. The dual point 0 has f = 0 and the gap P(0): what every dual method starts with, and what --gap is
+ * relative to. So round 0 reports that, though s(0) may be better. */
+static void certify(descent *r, uint64_t t)
+{
+    const penalty *g = &r->p->penalty;
+    round_report *report = &r->report;
+    double dual = g->kind->conjugate(g, r->image) + descent_column_sum(r, CONJUGATE, COLUMNS);
+    bool best = t > 0 && dual < r->best_dual;
+    report->primal = r->primal;
+    report->dual = best ? dual : r->best_dual;
+    double gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
+    report->gap = best ? gap : fmax(0, r->primal + r->best_dual);
+    r->best_dual = fmin(r->best_dual, dual);
+}
+
+bool descent_evaluate(descent *r, uint64_t t)
+{
+    problem *p = r->p;
+    round_report *report = &r->report;
+    double begin = clock_now();
+    report->local_seconds = fmax(0, begin - r->since - report->comm_seconds - report->line_search_seconds);
+    const double comm_before = report->comm_seconds;
+    take_gradient(r);
+    certify(r, t);
+    report->round = t;
+    report->seconds = descent_column_max(r, SECONDS, COLUMNS);
+    report->interrupted = descent_column_max(r, INTERRUPTED, COLUMNS) > 0;
+    report->vectors_sent = comm_said(p->comm)->vectors + r->extra_vectors;
+    report->bytes_sent = comm_said(p->comm)->bytes;
+    report->eval_seconds = clock_now() - begin - (report->comm_seconds - comm_before);
+    bool stop = r->watch->round(r->watch, report, r->w);
+    *report = (round_report){0};
+    r->since = clock_now();
+    return stop;
+}
+
+void descent_margins(const descent *r, const double *d, double *const *q)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        instances_margins(&r->part[k], d, q[k]);
+}
+
+void descent_move(descent *r, double t, const double *d, double *const *q)
+{
+    vec_add(r->w, t, d, r->p->n, r->p->threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        vec_add(r->z[k], t, q[k], r->part[k].count * r->part[k].width, 1);
+}
+
+/* ---- along directions --------------------------------------------------------------------------------------- */
+
+/* How g changes along the directions, where it is quadratic but for kinks: the slopes grad g(w)'d_k [m], and the
+ * second derivatives d_j'H d_k [m][m], H the diagonal `curve`. Chunk by chunk, so that each direction is read once.
+ */
+typedef struct incline {
+    double slope[DESCENT_DIRECTIONS], curve[DESCENT_DIRECTIONS][DESCENT_DIRECTIONS];
+} incline;
+
+#define CHUNK 1024
+
+static double chunk_dot(const double *x, const double *y, uint64_t n)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    uint64_t j = 0;
+    for (; j + 4 <= n; j += 4) {
+        s0 += x[j] * y[j];
+        s1 += x[j + 1] * y[j + 1];
+        s2 += x[j + 2] * y[j + 2];
+        s3 += x[j + 3] * y[j + 3];
+    }
+    for (; j < n; j++)
+        s0 += x[j] * y[j];
+    return (s0 + s1) + (s2 + s3);
+}
+
+static void incline_of(const descent *r, const double *slope, int m, const double *const *d, incline *g)
+{
+    const uint64_t n = r->p->n;
+    sum slopes[DESCENT_DIRECTIONS] = {{0, 0}}, curves[DESCENT_DIRECTIONS][DESCENT_DIRECTIONS] = {{{0, 0}}};
+    double bent[CHUNK];
+    for (uint64_t first = 0; first < n; first += CHUNK) {
+        uint64_t length = n - first < CHUNK ? n - first : CHUNK;
+        for (int k = 0; k < m; k++) {
+            const double *of = d[k] + first;
+            sum_add(&slopes[k], chunk_dot(slope + first, of, length));
+            for (uint64_t j = 0; r->curve && j < length; j++)
+                bent[j] = r->curve[first + j] * of[j];
+            for (int i = 0; i <= k; i++)
+                sum_add(&curves[k][i], chunk_dot(r->curve ? bent : of, d[i] + first, length));
+        }
+    }
+    for (int k = 0; k < m; k++) {
+        g->slope[k] = sum_value(&slopes[k]);
+        for (int i = 0; i <= k; i++)
+            g->curve[k][i] = g->curve[i][k] = sum_value(&curves[k][i]);
+    }
+}
+
+/* What g adds at the point t: change, gradient [m], Hessian [m][m]. */
+static void add_quadratic(int m, const incline *g, const double *t, double *change, double *gradient, double *hessian)
+{
+    for (int k = 0; k < m; k++) {
+        double bend = 0;
+        for (int j = 0; j < m; j++)
+            bend += g->curve[k][j] * t[j];
+        *change += t[k] * (g->slope[k] + 0.5 * bend);
+        if (gradient)
+            gradient[k] += g->slope[k] + bend;
+        for (int j = 0; hessian && j < m; j++)
+            hessian[k * m + j] += g->curve[k][j];
+    }
+}
+
+/* The same where g has kinks: from the point itself. */
+static void add_kinked(descent *r, int m, const double *const *d, const incline *g, const double *t, double *change,
+                       double *gradient, double *hessian)
+{
+    const penalty *p = &r->p->penalty;
+    memcpy(r->moved, r->w, p->n * sizeof *r->moved);
+    for (int k = 0; k < m; k++)
+        vec_add(r->moved, t[k], d[k], p->n, p->threads);
+    *change += p->kind->value(p, r->moved) - p->kind->value(p, r->w);
+    if (gradient)
+        p->kind->slope(p, r->moved, r->moved);
+    for (int k = 0; gradient && k < m; k++)
+        gradient[k] += vec_dot(r->moved, d[k], p->n, p->threads);
+    for (int k = 0; hessian && k < m; k++)
+        for (int j = 0; j < m; j++)
+            hessian[k * m + j] += g->curve[k][j];
+}
+
+/* The losses' part, in one message. A point has its value, then gradient and the Hessian's lower triangle if wanted.
+ */
+static void losses_along(descent *r, int m, double *const *const *q, int trials, const double *t, double *change,
+                         double *gradient, double *hessian)
+{
+    const int triangle = m * (m + 1) / 2, point = 1 + (gradient ? m : 0) + (hessian ? triangle : 0);
+    const int columns = trials * point, threads = r->p->threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (uint64_t k = 0; k < r->local; k++) {
+        const double *of[DESCENT_DIRECTIONS];
+        double full[DESCENT_DIRECTIONS * DESCENT_DIRECTIONS];
+        for (int i = 0; i < m; i++)
+            of[i] = q[i][k];
+        for (int j = 0; j < trials; j++) {
+            double *to = r->mine + k * (uint64_t)columns + j * point, *rest = to + 1 + (gradient ? m : 0);
+            instances_along(&r->part[k], r->z[k], m, of, t + j * m, to, gradient ? to + 1 : NULL,
+                            hessian ? full : NULL);
+            for (int a = 0; hessian && a < m; a++)
+                for (int b = 0; b <= a; b++)
+                    *rest++ = full[a * m + b];
+        }
+    }
+    descent_gather(r, columns);
+    for (int j = 0; j < trials; j++) {
+        int at = j * point;
+        change[j] = descent_column_sum(r, at++, columns) - r->loss;
+        for (int a = 0; gradient && a < m; a++)
+            gradient[j * m + a] = descent_column_sum(r, at++, columns);
+        double *full = hessian ? hessian + j * m * m : NULL;
+        for (int a = 0; hessian && a < m; a++)
+            for (int b = 0; b <= a; b++)
+                full[a * m + b] = full[b * m + a] = descent_column_sum(r, at++, columns);
+    }
+}
+
+void descent_along(descent *r, int m, const double *const *d, double *const *const *q, int trials, const double *t,
+                   double *change, double *gradient, double *hessian)
+{
+    const penalty *p = &r->p->penalty;
+    double begin = clock_now(), comm_before = r->report.comm_seconds;
+    incline g;
+    if (d) {
+        p->kind->slope(p, r->moved, r->w);
+        incline_of(r, r->moved, m, d, &g);
+    }
+    losses_along(r, m, q, trials, t, change, gradient, hessian);
+    for (int j = 0; d && j < trials; j++) {
+        double *first = gradient ? gradient + j * m : NULL, *second = hessian ? hessian + j * m * m : NULL;
+        if (p->kind->smooth)
+            add_quadratic(m, &g, t + j * m, &change[j], first, second);
+        else
+            add_kinked(r, m, d, &g, t + j * m, &change[j], first, second);
+    }
+    r->report.line_search_seconds += clock_now() - begin - (r->report.comm_seconds - comm_before);
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------------- */
+
+double **descent_new_margins(descent *r, bda_error *err)
+{
+    double **q = ARENA_TAKE(&r->memory, double *, r->local + 1, err);
+    for (uint64_t k = 0; q && k < r->local; k++)
+        if (!(q[k] = arena_take(&r->memory, r->part[k].count, r->part[k].width * sizeof(double), "margins", err)))
+            return NULL;
+    return q;
+}
+
+static bool take_parts(descent *r, bda_error *err)
+{
+    const problem *p = r->p;
+    if (!(r->part = ARENA_TAKE(&r->memory, instances, r->local + 1, err)) ||
+        !(r->part_sum = ARENA_TAKE(&r->memory, double *, r->local + 1, err)))
+        return false;
+    for (uint64_t k = 0; k < r->local; k++) {
+        uint64_t count = p->data->block_start[k + 1] - p->data->block_start[k];
+        if (count >= UINT32_MAX)
+            return err_set(err, BDA_FAILED,
+                           "a block of %llu instances is too large; use more blocks (--blocks) or ranks",
+                           (unsigned long long)count);
+        r->part[k] = instances_of(p, k);
+        if (!(r->part[k].work = ARENA_TAKE(&r->memory, double, r->part[k].width, err)) ||
+            !(r->part_sum[k] = ARENA_TAKE(&r->memory, double, p->n, err)))
+            return false;
+    }
+    return true;
+}
+
+static bool take_memory(descent *r, bda_error *err)
+{
+    const uint64_t n = r->p->n;
+    arena *m = &r->memory;
+    bool identity = r->p->penalty.kind->identity;
+    return take_parts(r, err) && (r->w = ARENA_TAKE(m, double, n, err)) &&
+           (r->image = ARENA_TAKE(m, double, n, err)) && (r->gradient = ARENA_TAKE(m, double, n, err)) &&
+           (r->moved = ARENA_TAKE(m, double, n, err)) && (identity || (r->curve = ARENA_TAKE(m, double, n, err))) &&
+           (r->z = descent_new_margins(r, err)) && (r->s = descent_new_margins(r, err)) &&
+           (r->largest = ARENA_TAKE(m, double, r->local + 1, err)) &&
+           (r->mine = ARENA_TAKE(m, double, (r->local + 1) * DESCENT_COLUMNS, err)) &&
+           (r->all = ARENA_TAKE(m, double, r->K *DESCENT_COLUMNS, err));
+}
+
+bool descent_open(descent *r, problem *p, watch *watch, bda_error *err)
+{
+    *r = (descent){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
+    r->since = clock_now();
+    if (!comm_agree(p->comm, take_memory(r, err), err)) {
+        arena_free(&r->memory);
+        return false;
+    }
+    if (r->curve)
+        p->penalty.kind->bend(&p->penalty, r->curve);
+    return true;
+}
+
+void descent_close(descent *r)
+{
+    arena_free(&r->memory);
+}

@@ -1,0 +1,28 @@
+/* newton.h - the Hessian that newton.c and interior.c share. */
+#ifndef METHODS_NEWTON_H
+#define METHODS_NEWTON_H
+
+#include "methods/descent.h"
+
+typedef struct newton {
+    descent r;
+    uint64_t room;      /* numbers of a slab */
+    double *matrix;     /* [n][n] H, then its factors, in the lower triangle */
+    double *total;      /* [room] a slab of all blocks */
+    double **slab;      /* [local][room] */
+    double **bend, **q; /* second derivatives by the margins; margins of d */
+    double *d;          /* [n] */
+    int idle;           /* rounds in a row that made no difference */
+} newton;
+
+/* After descent_open; local. */
+bool newton_take_memory(newton *x, bda_error *err);
+
+/* matrix = the factors of (Hessian of g) + X D X', D of `bend`. It counts as (n+1)/2 vectors, rounded up. False, and
+ * the matrix undefined, where it is not positive definite in double precision. Collective. */
+bool newton_factor(newton *x);
+
+/* Newton's method for a loss with kinks; `x` is open. Collective; true, unless there was no memory. */
+bool interior_train(newton *x, bda_error *err);
+
+#endif

@@ -1,0 +1,230 @@
+/* tron.c - TRON, the trust region Newton method with conjugate gradients, for smooth losses.
+ *
+ *     min over s of  m(s) = gradient's + s'Hs/2   with  |s|_M <= radius,   H = (Hessian of g) + X D X'
+ *
+ * by conjugate gradients that never form H: a product with H is two passes over the rows and one message of n
+ * numbers. w moves by s if P falls by a fair part of what the model m predicts; otherwise the region shrinks and s is
+ * sought anew. M = (1 - a) I + a diag(H) with a = 0.01 is the preconditioner and the region's norm; its diagonal is
+ * one more message a round.
+ *
+ *     Lin and More, Newton's method for large bound-constrained optimization problems, SIAM J. Optim. 9, 1999
+ *     Lin, Weng and Keerthi, Trust region Newton method for logistic regression, JMLR 9, 2008
+ *     Hsia, Chiang and Lin, Preconditioned conjugate gradient methods in truncated Newton frameworks for large-scale
+ *     linear classification, ACML 2018
+ *     Nash and Sofer, Assessing a search direction within a truncated-Newton method, OR Letters 9, 1990: the
+ *     conjugate gradients stop when a step improves m by less than half of what its steps did on average. */
+#include "methods/tron.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "methods/descent.h"
+#include "methods/rivals.h"
+
+#define DIAGONAL_PART 0.01 /* a */
+#define MODEL_GAIN 0.25    /* of the average below which conjugate gradients stop */
+#define MOST_PRODUCTS 1000 /* with H in one round */
+#define MOST_TRIALS 30     /* regions in one round */
+
+typedef struct tron {
+    descent r;
+    double *M, *s, *rest, *towards, *Hd, *scaled; /* [n] */
+    double **bend, **q;
+    double radius; /* 0: not known yet */
+    double Mg;     /* |gradient| in the norm dual to M's, where the region starts */
+    double lowest; /* |gradient| so far */
+    bool unseen;   /* the last step is too small to be seen in P */
+    int idle;      /* such steps in a row that did not lower |gradient| either */
+} tron;
+
+double tron_radius(const tron_trial *t)
+{
+    const double shrink = 0.25, halve = 0.5, grow = 4; /* sigma_1, sigma_2, sigma_3 */
+    const double poor = 0.25, good = 0.75;             /* eta_1, eta_2 */
+    double excess = -t->actual - t->slope;             /* what P has over its tangent */
+    double alpha = excess <= 0 ? grow : fmax(shrink, -0.5 * t->slope / excess), next = alpha * t->length;
+    if (t->actual < TRON_ACCEPT * t->predicted)
+        return fmin(next, halve * t->radius);
+    if (t->actual < poor * t->predicted)
+        return fmax(shrink * t->radius, fmin(next, halve * t->radius));
+    if (t->actual < good * t->predicted)
+        return fmax(shrink * t->radius, fmin(next, grow * t->radius));
+    return t->boundary ? grow * t->radius : fmax(t->radius, fmin(next, grow * t->radius));
+}
+
+static bool take_memory(tron *x, bda_error *err)
+{
+    descent *r = &x->r;
+    const uint64_t n = r->p->n;
+    double **vectors[] = {&x->M, &x->s, &x->rest, &x->towards, &x->Hd, &x->scaled};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        if (!(*vectors[k] = ARENA_TAKE(&r->memory, double, n, err)))
+            return false;
+    return (x->bend = descent_new_margins(r, err)) && (x->q = descent_new_margins(r, err));
+}
+
+static double dot(const tron *x, const double *a, const double *b)
+{
+    return vec_dot(a, b, x->r.p->n, x->r.p->threads);
+}
+
+/* out += (Hessian of g) d */
+static void add_curve(const descent *r, const double *d, double *out)
+{
+    if (!r->curve)
+        vec_add(out, 1, d, r->p->n, r->p->threads);
+    else
+        for (uint64_t j = 0; j < r->p->n; j++)
+            out[j] += r->curve[j] * d[j];
+}
+
+/* The second derivatives at w, and M from their diagonal: one message of n numbers. */
+static void precondition(tron *x)
+{
+    descent *r = &x->r;
+    const int threads = r->p->threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (uint64_t k = 0; k < r->local; k++) {
+        instances_curvature(&r->part[k], r->z[k], x->bend[k]);
+        r->largest[k] = instances_diagonal(&r->part[k], x->bend[k], r->part_sum[k]);
+    }
+    descent_sum(r, x->M);
+    for (uint64_t j = 0; j < r->p->n; j++) {
+        x->M[j] = (1 - DIAGONAL_PART) + DIAGONAL_PART * (x->M[j] + (r->curve ? r->curve[j] : 1));
+        x->scaled[j] = r->gradient[j] / x->M[j];
+    }
+    x->Mg = sqrt(dot(x, r->gradient, x->scaled));
+    r->report.epochs += 1;
+}
+
+/* Hd = H towards: one message of n numbers. */
+static void hessian_times(tron *x)
+{
+    descent *r = &x->r;
+    const int threads = r->p->threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        r->largest[k] = instances_hessian_times(&r->part[k], x->bend[k], x->towards, r->part_sum[k]);
+    descent_sum(r, x->Hd);
+    add_curve(r, x->towards, x->Hd);
+    r->report.epochs += 2;
+}
+
+/* a'M b */
+static double M_dot(tron *x, const double *a, const double *b)
+{
+    for (uint64_t j = 0; j < x->r.p->n; j++)
+        x->scaled[j] = x->M[j] * b[j];
+    return dot(x, a, x->scaled);
+}
+
+/* The largest t with |s + t d|_M <= radius, from the quadratic equation in the form without cancellation. */
+static double to_boundary(tron *x, double length_squared)
+{
+    double sd = M_dot(x, x->s, x->towards), dd = M_dot(x, x->towards, x->towards);
+    double room = x->radius * x->radius - length_squared, root = sqrt(sd * sd + dd * fmax(room, 0));
+    return sd > 0 ? room / (sd + root) : (root - sd) / dd;
+}
+
+/* s, and what the model says of it. rest = -gradient - H s throughout. */
+static tron_trial conjugate_gradients(tron *x)
+{
+    descent *r = &x->r;
+    const uint64_t n = r->p->n;
+    const int threads = r->p->threads;
+    bool boundary = false;
+    double model = 0, rz = x->Mg * x->Mg, first = rz;
+    memset(x->s, 0, n * sizeof *x->s);
+    for (uint64_t j = 0; j < n; j++) {
+        x->rest[j] = -r->gradient[j];
+        x->towards[j] = x->rest[j] / x->M[j];
+    }
+    for (int k = 1; rz > 0 && k <= MOST_PRODUCTS && !boundary; k++) {
+        hessian_times(x);
+        double length_squared = M_dot(x, x->s, x->s), t = rz / dot(x, x->towards, x->Hd);
+        double room = to_boundary(x, length_squared);
+        boundary = !(t < room);
+        t = boundary ? room : t;
+        vec_add(x->s, t, x->towards, n, threads);
+        vec_add(x->rest, -t, x->Hd, n, threads);
+        double now = 0.5 * (dot(x, x->s, r->gradient) - dot(x, x->s, x->rest)); /* m(s) */
+        if (k * (now - model) >= MODEL_GAIN * now && k > 1) {
+            model = now;
+            break;
+        }
+        model = now;
+        for (uint64_t j = 0; j < n; j++)
+            x->scaled[j] = x->rest[j] / x->M[j];
+        double next = dot(x, x->rest, x->scaled), beta = next / rz;
+        for (uint64_t j = 0; j < n; j++)
+            x->towards[j] = x->scaled[j] + beta * x->towards[j];
+        rz = next > 1e-30 * first ? next : 0;
+    }
+    return (tron_trial){.radius = x->radius,
+                        .length = sqrt(M_dot(x, x->s, x->s)),
+                        .slope = dot(x, r->gradient, x->s),
+                        .predicted = -model,
+                        .boundary = boundary};
+}
+
+/* Seeks steps in smaller and smaller regions until one is good. False: there is none. */
+static bool step(tron *x, bool first_round)
+{
+    descent *r = &x->r;
+    const double one = 1, *d[1] = {x->s};
+    double *const *q[1] = {x->q};
+    precondition(x);
+    if (first_round)
+        x->radius = x->Mg;
+    for (int k = 0; k < MOST_TRIALS && x->Mg > 0; k++) {
+        double change;
+        tron_trial s = conjugate_gradients(x);
+        if (!(s.predicted > 0))
+            return false;
+        descent_margins(r, x->s, x->q);
+        descent_along(r, 1, d, q, 1, &one, &change, NULL, NULL);
+        r->report.line_search_steps++;
+        r->report.epochs += 1;
+        x->unseen = s.predicted < 1e-14 * fabs(r->primal);
+        s.actual = x->unseen ? s.predicted : -change; /* the model is believed where P cannot tell */
+        if (first_round && k == 0)
+            s.radius = fmin(s.radius, s.length);
+        x->radius = tron_radius(&s);
+        if (s.actual > TRON_ACCEPT * s.predicted)
+            return true;
+    }
+    return false;
+}
+
+static bool tron_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    (void)self;
+    (void)options;
+    tron x = {.lowest = INFINITY};
+    descent *r = &x.r;
+    if (!descent_open(r, p, watch, err))
+        return false;
+    bool ok = comm_agree(p->comm, take_memory(&x, err), err);
+    for (uint64_t t = 0; ok && !descent_evaluate(r, t); t++) {
+        x.idle = r->norm < 0.9 * x.lowest || !x.unseen ? 0 : x.idle + 1;
+        x.lowest = fmin(x.lowest, r->norm);
+        bool found = step(&x, t == 0); /* s: about argmin of the model within the region */
+        if (found)
+            descent_move(r, 1, x.s, x.q);
+        r->report.step = found;
+        r->report.epochs += 1; /* the image at the new point */
+        r->report.stalled = !found || x.idle >= 5;
+    }
+    descent_close(r);
+    return ok;
+}
+
+const method tron_method = {
+    .name = "tron",
+    .summary = "trust region Newton method with preconditioned conjugate gradients (Lin, Weng and Keerthi 2008)",
+    .needs = "a differentiable loss, no --l1-ratio",
+    .smooth_loss = true,
+    .smooth_regulariser = true,
+    .train = tron_train,
+};

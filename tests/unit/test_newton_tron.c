@@ -1,0 +1,211 @@
+/* test_newton_tron.c - newton and tron against the checker's optimum, for all losses they serve, at 1, 2 and 3
+ * blocks; the vectors that a round sends; and what each is known for: newton ends a quadratic in one round and
+ * anything else in a few, TRON's region shrinks after a bad step and grows after a good one. */
+#include <math.h>
+#include <string.h>
+
+#include "methods/rivals.h"
+#include "methods/tron.h"
+#include "unit/smooth_support.h"
+
+static const struct served {
+    const char *loss;
+    uint64_t classes;
+    bool newton_alone; /* it has kinks */
+} served[] = {
+    {"squared-hinge", 0, false},      {"logistic", 0, false},
+    {"squared-error", 0, false},      {"squared-epsilon-insensitive", 0, false},
+    {"logistic", CLASSES, false},     {"hinge", 0, true},
+    {"epsilon-insensitive", 0, true},
+};
+enum { SERVED = sizeof served / sizeof *served };
+
+/* Every round says the truth; `rises`: P may rise on the way, as it may with an interior point method. */
+static void assert_true_rounds(const bench *t, const recorder *r, double optimum, bool rises)
+{
+    double size = fabs(r->report[0].primal);
+    assert_true(r->report[0].dual == 0 && fabs(r->report[0].gap - size) <= 1e-12 * size); /* as of alpha = 0 */
+    for (uint64_t i = 0; i < r->rounds; i++) {
+        const round_report *now = &r->report[i];
+        assert_true(now->gap >= 0 && now->primal >= optimum - 1e-8 * size);
+        assert_true(now->dual >= -optimum - 1e-8 * size);
+        assert_true(fabs(now->primal + now->dual - now->gap) <= 1e-11 * size);
+        if (i > 0)
+            assert_true(rises || now->primal <= now[-1].primal + 1e-12 * size);
+        if (i > 0)
+            assert_true(now->dual <= now[-1].dual);
+    }
+    double primal = (double)check_primal(&t->check, r->w);
+    assert_true(fabs(primal - r->report[r->rounds - 1].primal) <= 1e-11 * size);
+}
+
+static void reach_optimum(const method *m, const struct served *f, const shape *s, uint64_t most)
+{
+    static bench t;
+    static recorder r;
+    double best[COLUMNS * CLASSES];
+    bench_open(&t, s);
+    double optimum = bench_optimum(&t, best);
+    uint64_t rounds = train(m, &t, &r, 1e-9, most, 0);
+    const round_report *last = &r.report[rounds];
+    if (last->gap > 1e-9 * r.report[0].gap)
+        fail_msg("%s, %s, cost %g, %d blocks: gap %g of %g after %d rounds", m->name, f->loss, s->cost,
+                 (int)s->blocks, last->gap, r.report[0].gap, (int)rounds);
+    assert_true(fabs(last->primal - optimum) <= 1e-8 * fabs(optimum));
+    assert_true_rounds(&t, &r, optimum, f->newton_alone);
+    bench_close(&t);
+}
+
+static void test_optimum(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < SERVED; i++)
+        for (uint64_t blocks = 1; blocks <= 3; blocks++)
+            for (int k = 0; k < 6; k++) {
+                shape s = {.loss = served[i].loss,
+                           .blocks = blocks,
+                           .classes = served[i].classes,
+                           .cost = k % 3 == 0   ? 0.1
+                                   : k % 3 == 1 ? 1
+                                                : 10,
+                           .factors = k >= 3,
+                           .spread = k >= 3 ? 1 : 0};
+                state = 100 * (uint64_t)i + (uint64_t)k;
+                reach_optimum(&newton_method, &served[i], &s, served[i].newton_alone ? 40 : 15);
+                if (!served[i].newton_alone)
+                    reach_optimum(&tron_method, &served[i], &s, 100);
+            }
+}
+
+/* A round of newton sends its gradient, the triangle, and with kinks a right side for each of the solves that
+ * line_search_steps counts. */
+static void test_vectors_of_newton(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < SERVED; i++) {
+        static bench t;
+        static recorder r;
+        state = 7;
+        bench_open(&t, &(shape){.loss = served[i].loss, .blocks = 2, .classes = served[i].classes, .cost = 1});
+        uint64_t rounds = train(&newton_method, &t, &r, 1e-6, 40, 0), n = t.problem.n;
+        assert_int_equal(r.report[0].vectors_sent, 1);
+        assert_true(rounds > 0);
+        for (uint64_t k = 1; k <= rounds; k++) {
+            uint64_t sides = served[i].newton_alone ? r.report[k].line_search_steps : 0;
+            assert_int_equal(r.report[k].vectors_sent - r.report[k - 1].vectors_sent, 1 + (n + 2) / 2 + sides);
+            assert_true(!served[i].newton_alone || (sides >= 2 && sides <= 5));
+        }
+        bench_close(&t);
+    }
+}
+
+static void test_newton_on_a_quadratic(void **unused)
+{
+    (void)unused;
+    static bench t;
+    static recorder r;
+    state = 3;
+    bench_open(&t, &(shape){.loss = "squared-error", .blocks = 3, .cost = 100, .spread = 3});
+    assert_int_equal(train(&newton_method, &t, &r, 1e-12, 10, 0), 1);
+    assert_true(r.report[1].step == 1);
+    bench_close(&t);
+}
+
+/* The partition changes rounding alone. */
+static void test_rounds_without_partition(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < SERVED; i++) {
+        static bench t;
+        static recorder r, one;
+        for (uint64_t blocks = 1; blocks <= 4; blocks++) {
+            state = 11;
+            bench_open(&t,
+                       &(shape){.loss = served[i].loss, .blocks = blocks, .classes = served[i].classes, .cost = 1});
+            train(&newton_method, &t, &r, 1e-6, 40, 0);
+            if (blocks == 1)
+                one = r;
+            assert_int_equal(r.rounds, one.rounds);
+            for (uint64_t k = 0; k < r.rounds; k++)
+                assert_true(fabs(r.report[k].primal - one.report[k].primal) <= 1e-8 * one.report[0].primal);
+            bench_close(&t);
+        }
+    }
+}
+
+/* predicted 1, radius 1; the slope is twice the prediction, as on an exact quadratic */
+static tron_trial trial(double actual, bool boundary)
+{
+    return (tron_trial){.radius = 1,
+                        .length = boundary ? 1 : 0.5,
+                        .slope = -2,
+                        .actual = actual,
+                        .predicted = 1,
+                        .boundary = boundary};
+}
+
+static void test_region(void **unused)
+{
+    (void)unused;
+    tron_trial s = trial(1, true);
+    assert_true(tron_radius(&s) == 4); /* as predicted, and the region was in the way */
+    s = trial(1, false);
+    double same = tron_radius(&s);
+    assert_true(same >= 1 && same <= 4);
+    s = trial(0.5, true);
+    assert_true(tron_radius(&s) >= 0.25 && tron_radius(&s) <= 4);
+    s = trial(0.1, true);
+    assert_true(tron_radius(&s) < 1 && tron_radius(&s) >= 0.25);
+    s = trial(-3, true); /* P rose */
+    assert_true(tron_radius(&s) <= 0.5 && tron_radius(&s) > 0);
+    double last = INFINITY;
+    for (double actual = 1; actual > -100; actual -= 0.5) { /* the worse the step, the smaller the region */
+        s = trial(actual, true);
+        assert_true(tron_radius(&s) <= last);
+        last = tron_radius(&s);
+    }
+}
+
+/* Most instances start inside a wide tube, where the model does not see them: TRON meets steps that it must take
+ * back. Such a round has several trials, each in a smaller region, and P falls all the same. A round's vectors:
+ * image, diagonal, and one a product with the Hessian. */
+static void test_tron_shrinks_and_grows(void **unused)
+{
+    (void)unused;
+    static bench t;
+    static recorder r;
+    uint64_t taken_back = 0, taken_at_once = 0;
+    for (uint64_t seed = 1; seed < 10; seed++) {
+        state = seed;
+        bench_open(&t, &(shape){.loss = "squared-epsilon-insensitive", .blocks = 2, .cost = 100});
+        t.problem.epsilon = 1.6;
+        uint64_t rounds = train(&tron_method, &t, &r, 1e-6, 200, 0);
+        assert_true(r.report[rounds].gap <= 1e-6 * r.report[0].gap);
+        for (uint64_t k = 1; k <= rounds; k++) {
+            const round_report *now = &r.report[k];
+            uint64_t trials = now->line_search_steps, vectors = now->vectors_sent - now[-1].vectors_sent;
+            taken_back += trials > 1;
+            taken_at_once += trials == 1;
+            assert_true(now->primal <= now[-1].primal);
+            assert_true(trials >= 1 && now->step == 1);
+            /* epochs: 2 a product, 1 a trial, 1 for the diagonal and 1 for the image */
+            assert_true(now->epochs == (double)(2 * (vectors - 2) + trials + 2));
+        }
+        bench_close(&t);
+    }
+    assert_true(taken_back > 5 && taken_at_once > 5);
+}
+
+int main(void)
+{
+    (void)assert_honest; /* is of methods that send one vector a round */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_vectors_of_newton),
+        cmocka_unit_test(test_newton_on_a_quadratic),
+        cmocka_unit_test(test_rounds_without_partition),
+        cmocka_unit_test(test_region),
+        cmocka_unit_test(test_tron_shrinks_and_grows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
