@@ -101,8 +101,7 @@ static void next_stage(accelerated *r, uint64_t t)
     r->run.travelled += sqrt(distance(r, w, r->last, r->before));
 }
 
-/* ---- what the watch of the person sees ---------------------------------------------------------------------------
- */
+/* ---- what the watch of the person sees ---------------------------------------------------------------------- */
 
 static accelerated *of(watch *self)
 {
@@ -134,10 +133,12 @@ static bool report_round(watch *self, const round_report *report, const double *
         r->last_primal = r->primal;
         r->enough = 2.0 / 9 * report->gap;
     }
-    return r->outer->round(r->outer, &told, w);
+    bool stop = r->outer->round(r->outer, &told, w);
+    self->to_go = r->outer->to_go;
+    return stop;
 }
 
-/* ---- before ---------------------------------------------------------------------------------------------------- */
+/* ---- before ------------------------------------------------------------------------------------------------- */
 
 /* The mean of |x_i|^2 over all instances. Collective. */
 static double mean_norm(problem *p, double *mine, double *all)
@@ -196,7 +197,7 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
                              watch *watch, bda_error *err)
 {
     *r = (accelerated){.p = p, .outer = watch, .shifted = *p};
-    r->watch = (struct watch){inner_seconds, inner_interrupted, report_round};
+    r->watch = (struct watch){.seconds = inner_seconds, .interrupted = inner_interrupted, .round = report_round};
     r->shifted.penalty = penalty_shifted(&p->penalty, 1, NULL); /* pull and centre are known below */
     if (!dual_open(&r->run, self->preset, &r->shifted, options, &r->watch, err))
         return false;

@@ -12,10 +12,13 @@
 
 #include "base/clock.h"
 #include "base/vector.h"
+#include "dual/accelerate.h"
 
 /* Algorithm 2. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
+    if (options->accelerate)
+        return dual_accelerated(self, p, options, watch, err);
     dual_run r;
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     for (uint64_t t = 0; ok; t++) {
@@ -54,6 +57,18 @@ double dual_column_max(const dual_run *r, int column, int m)
     for (uint64_t k = 0; k < r->K; k++)
         largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
     return largest;
+}
+
+#define MOST_EPOCHS 4
+
+/* The gap falls about as fast as it did since the last look: so many passes that the next look is worth it, and a
+ * little fewer than all that seem to be needed. */
+static void choose_epochs(dual_run *r)
+{
+    double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs, needed = log(now) / fall;
+    bool known = isfinite(r->to_go_before) && fall > 0;
+    r->epochs = !known ? 1 : needed >= MOST_EPOCHS / 0.7 ? MOST_EPOCHS : (int64_t)fmax(1, 0.7 * needed);
+    r->to_go_before = now;
 }
 
 /* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The
@@ -96,6 +111,8 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->blocks = r->blocks;
     bool stop = r->watch->round(r->watch, report, r->w);
     *report = (round_report){0};
+    if (r->as_needed)
+        choose_epochs(r);
     return stop;
 }
 
@@ -287,6 +304,8 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->tau = options->tau;
     r->beta = options->beta;
     r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
+    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED;
+    r->to_go_before = INFINITY;
     r->seed = options->seed;
     r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)

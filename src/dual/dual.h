@@ -21,6 +21,8 @@ typedef struct dual_run {
     line_search search;
     double fixed_step, tau, beta;
     int64_t epochs;
+    bool as_needed;      /* so many as the gap's fall asks for */
+    double to_go_before; /* of the watch, at the last round */
     uint64_t seed;
 
     arena memory;

@@ -126,6 +126,7 @@ static bool report(hull_run *r, uint64_t t)
     to->vectors_sent = comm_said(p->comm)->vectors;
     to->bytes_sent = comm_said(p->comm)->bytes;
     to->blocks = d->blocks;
+    to->kept_best = true;
     static const char *const names[] = {"", "fused", "one-vector", "momentum"};
     to->choice = names[r->form];
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;

@@ -1,0 +1,257 @@
+/* perceptron.c - the distributed perceptron with iterative parameter mixing (McDonald, Hall and Mann 2010).
+ *
+ * In each round every block starts from the mixed weights and goes over its instances once, in random order:
+ *
+ *     two labels:  y x'w <= 0                              ->  w += C x y
+ *     T labels:    w_m'x >= w_y'x for the best m != y      ->  w_y += C x,  w_m -= C x
+ *
+ * and the weights that the blocks end with are mixed with equal weights (uniform mixing, as in the paper's
+ * experiments; blocks without instances do not count). If some w separates the data by a margin gamma and |x| <= R,
+ * the blocks together make at most K (R / gamma)^2 mistakes. C is the cost of the class, so that --class-weight
+ * counts here too; the same for all, it scales w and changes no mistake.
+ *
+ * The model of a round is the mean of the mixed weights of all rounds so far, the averaged perceptron, which predicts
+ * better where the data cannot be separated. A round without a mistake has found weights that separate them: these
+ * are the model then, and training is finished.
+ *
+ * It minimises no objective and has no dual: the primal is reported for comparison, and the regulariser is in it
+ * alone. Left out: weights of mixing in proportion to the mistakes, the other choice of the paper. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/vector.h"
+#include "data/rows_math.h"
+#include "methods/rivals.h"
+#include "problem/instances.h"
+
+#define COLUMNS_MOST 4 /* of a message of scalars */
+
+typedef struct perceptron_run {
+    problem *p;
+    watch *watch;
+    uint64_t K, local, mixed; /* blocks of all, of this rank; of all, those that have instances */
+    uint64_t seed;
+    arena memory;
+    instances *part;     /* [local] */
+    double *w;           /* [n] the mixed weights */
+    double *mean;        /* [n] of them over the rounds */
+    double *sum;         /* [n] of what the blocks changed */
+    double **own;        /* [local][n] a block's weights, then what it changed */
+    uint32_t **order;    /* [local][count] */
+    double **margins;    /* [local][count][width] */
+    double **score;      /* [local][width] of the instance at hand */
+    uint64_t *mistakes;  /* [local] */
+    double *largest;     /* [local] */
+    double *mine, *all;  /* [local][m], [K][m] scalars of a message */
+    bool separated;      /* the last round was without a mistake */
+    round_report report; /* of the round under way */
+} perceptron_run;
+
+static bool perceptron_open(perceptron_run *r, problem *p, const method_options *options, watch *watch,
+                            bda_error *err);
+static bool evaluate(perceptron_run *r, uint64_t t);
+static void run_blocks(perceptron_run *r, uint64_t t);
+static void mix(perceptron_run *r, uint64_t t);
+
+static bool perceptron_train(const method *self, problem *p, const method_options *options, watch *watch,
+                             bda_error *err)
+{
+    (void)self;
+    perceptron_run r;
+    bool ok = perceptron_open(&r, p, options, watch, err);
+    for (uint64_t t = 0; ok && !evaluate(&r, t); t++) {
+        run_blocks(&r, t);
+        mix(&r, t); /* the one vector of the round */
+    }
+    arena_free(&r.memory);
+    return ok;
+}
+
+/* ---- the lines of the loop ---------------------------------------------------------------------------------- */
+
+static double column_sum(const perceptron_run *r, int column, int m)
+{
+    sum s = {0, 0};
+    for (uint64_t k = 0; k < r->K; k++)
+        sum_add(&s, r->all[k * (uint64_t)m + (uint64_t)column]);
+    return sum_value(&s);
+}
+
+static double column_max(const perceptron_run *r, int column, int m)
+{
+    double largest = -INFINITY;
+    for (uint64_t k = 0; k < r->K; k++)
+        largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
+    return largest;
+}
+
+static bool evaluate(perceptron_run *r, uint64_t t)
+{
+    enum { LOSS, SECONDS, INTERRUPTED, COLUMNS };
+    problem *p = r->p;
+    const double *model = r->separated ? r->w : r->mean;
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds, seconds = r->watch->seconds(r->watch);
+    bool interrupted = r->watch->interrupted(r->watch);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->local; k++) {
+        double *to = r->mine + k * COLUMNS;
+        instances_margins(&r->part[k], model, r->margins[k]);
+        instances_along(&r->part[k], r->margins[k], 0, NULL, NULL, &to[LOSS], NULL, NULL);
+        to[SECONDS] = seconds;
+        to[INTERRUPTED] = interrupted;
+    }
+    comm_gather_blocks(p->comm, r->K, r->mine, COLUMNS, r->all);
+
+    round_report *report = &r->report;
+    report->round = t;
+    report->primal = p->penalty.kind->value(&p->penalty, model) + column_sum(r, LOSS, COLUMNS);
+    report->dual = report->gap = NAN;
+    report->seconds = column_max(r, SECONDS, COLUMNS);
+    report->interrupted = column_max(r, INTERRUPTED, COLUMNS) > 0;
+    report->finished = r->separated;
+    report->vectors_sent = comm_said(p->comm)->vectors;
+    report->bytes_sent = comm_said(p->comm)->bytes;
+    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    report->comm_seconds += comm_seconds;
+    report->eval_seconds = clock_now() - begin - comm_seconds;
+    bool stop = r->watch->round(r->watch, report, model);
+    *report = (round_report){0};
+    return stop;
+}
+
+/* Instance i of the block: is it a mistake of w? Then w learns from it. */
+ROWS_INLINE bool learn_label(const problem *p, uint64_t row, double *w, rows_form form)
+{
+    bool positive = p->data->label[row] == p->labels[1];
+    double y = positive ? 1 : -1;
+    if (y * rows_dot(&p->rows, form, row, w) > 0)
+        return false;
+    rows_add(&p->rows, form, row, y * p->cost[positive], w);
+    return true;
+}
+
+ROWS_INLINE bool learn_class(const problem *p, uint64_t row, double *w, double *score, rows_form form)
+{
+    const uint32_t y = problem_class(p, p->data->label[row]);
+    uint32_t best = y == 0;
+    rows_scores(&p->rows, form, row, w, p->classes, score);
+    for (uint32_t m = 0; m < p->classes; m++)
+        if (m != y && score[m] > score[best])
+            best = m;
+    if (score[y] > score[best])
+        return false;
+    rows_add_classes(&p->rows, form, row, 2, (const uint32_t[]){y, best}, (const double[]){p->cost[y], -p->cost[y]},
+                     NULL, p->classes, w);
+    return true;
+}
+
+ROWS_INLINE uint64_t epoch(const instances *b, const uint32_t *order, double *w, double *score, rows_form form)
+{
+    uint64_t mistakes = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        mistakes += b->width == 1 ? learn_label(b->p, b->first + order[i], w, form)
+                                  : learn_class(b->p, b->first + order[i], w, score, form);
+    return mistakes;
+}
+
+static void run_block(perceptron_run *r, uint64_t k, uint64_t t)
+{
+    const problem *p = r->p;
+    const instances *b = &r->part[k];
+    rng random;
+    rng_open(&random, r->seed, t, p->data->first_block + k);
+    for (uint32_t i = 0; i < b->count; i++)
+        r->order[k][i] = i;
+    rng_shuffle(&random, r->order[k], b->count);
+    memcpy(r->own[k], r->w, p->n * sizeof *r->w);
+#define CALL(form) r->mistakes[k] = epoch(b, r->order[k], r->own[k], r->score[k], form)
+    ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+    r->largest[k] = vec_difference(r->own[k], r->w, 1, p->n, 1);
+}
+
+static void run_blocks(perceptron_run *r, uint64_t t)
+{
+    const int threads = r->p->threads;
+    double begin = clock_now();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (uint64_t k = 0; k < r->local; k++)
+        run_block(r, k, t);
+    r->report.local_seconds = clock_now() - begin;
+}
+
+/* A small message first, with the largest element, which sets the grid of the vector; then the vector. */
+static void mix(perceptron_run *r, uint64_t t)
+{
+    enum { LARGEST, MISTAKES, COLUMNS };
+    problem *p = r->p;
+    double before = comm_said(p->comm)->seconds;
+    for (uint64_t k = 0; k < r->local; k++) {
+        r->mine[k * COLUMNS + LARGEST] = r->largest[k];
+        r->mine[k * COLUMNS + MISTAKES] = (double)r->mistakes[k];
+    }
+    comm_gather_blocks(p->comm, r->K, r->mine, COLUMNS, r->all);
+    r->separated = column_sum(r, MISTAKES, COLUMNS) == 0;
+    comm_sum_vectors(p->comm, r->K, column_max(r, LARGEST, COLUMNS), (const double *const *)r->own, (int)r->local,
+                     p->n, r->sum, p->threads);
+    r->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    r->report.epochs = 1;
+    r->report.step = 1 / (double)r->mixed;
+    vec_add(r->w, r->report.step, r->sum, p->n, p->threads);
+    for (uint64_t j = 0; j < p->n; j++)
+        r->mean[j] += (r->w[j] - r->mean[j]) / (double)(t + 1);
+}
+
+/* ---- before ---------------------------------------------------------------------------------------------------- */
+
+static bool take_memory(perceptron_run *r, bda_error *err)
+{
+    const problem *p = r->p;
+    arena *m = &r->memory;
+    if (!(r->part = ARENA_TAKE(m, instances, r->local + 1, err)) || !(r->w = ARENA_TAKE(m, double, p->n, err)) ||
+        !(r->mean = ARENA_TAKE(m, double, p->n, err)) || !(r->sum = ARENA_TAKE(m, double, p->n, err)) ||
+        !(r->own = ARENA_TAKE(m, double *, r->local + 1, err)) ||
+        !(r->order = ARENA_TAKE(m, uint32_t *, r->local + 1, err)) ||
+        !(r->margins = ARENA_TAKE(m, double *, r->local + 1, err)) ||
+        !(r->score = ARENA_TAKE(m, double *, r->local + 1, err)) ||
+        !(r->mistakes = ARENA_TAKE(m, uint64_t, r->local + 1, err)) ||
+        !(r->largest = ARENA_TAKE(m, double, r->local + 1, err)) ||
+        !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * COLUMNS_MOST, err)) ||
+        !(r->all = ARENA_TAKE(m, double, r->K *COLUMNS_MOST, err)))
+        return false;
+    for (uint64_t k = 0; k < r->local; k++) {
+        const instances *b = &r->part[k];
+        r->part[k] = instances_of(p, k);
+        if (!(r->own[k] = ARENA_TAKE(m, double, p->n, err)) ||
+            !(r->order[k] = ARENA_TAKE(m, uint32_t, b->count, err)) ||
+            !(r->margins[k] = ARENA_TAKE(m, double, b->count * b->width, err)) ||
+            !(r->score[k] = ARENA_TAKE(m, double, b->width, err)))
+            return false;
+    }
+    return true;
+}
+
+static bool perceptron_open(perceptron_run *r, problem *p, const method_options *options, watch *watch,
+                            bda_error *err)
+{
+    *r = (perceptron_run){
+        .p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks, .seed = options->seed};
+    if (!comm_agree(p->comm, take_memory(r, err), err))
+        return false;
+    for (uint64_t k = 0; k < r->local; k++)
+        r->mixed += r->part[k].count > 0;
+    comm_sum_counts(p->comm, &r->mixed, 1);
+    return true;
+}
+
+const method perceptron = {
+    .name = "perceptron",
+    .summary = "averaged perceptron with iterative parameter mixing (McDonald, Hall and Mann 2010)",
+    .needs = "labels; minimises no objective, so there is no gap to stop at",
+    .classification = true,
+    .smooth_regulariser = true, /* none has any effect */
+    .uncertified = true,
+    .train = perceptron_train,
+};
