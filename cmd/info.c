@@ -33,7 +33,10 @@ static void print_model(const char *path, const bda_model_summary *m)
         printf("\n  regulariser  elastic net, l1 ratio %.15g", m->l1_ratio);
     printf("\n  method       %s\n", m->method);
     printf("  trained on   %llu instances\n", (unsigned long long)m->instances);
-    printf("  objective    %.15g, gap %.3g of the start\n", m->primal, m->relative_gap);
+    printf("  objective    %.15g", m->primal);
+    if (!isnan(m->relative_gap))
+        printf(", gap %.3g of the start", m->relative_gap);
+    printf("\n");
     printf("  features     %llu, and %s constant feature", (unsigned long long)m->features,
            m->bias >= 0 ? "a" : "no");
     if (m->bias >= 0)

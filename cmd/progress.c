@@ -75,9 +75,11 @@ void progress_round(void *self, const bda_progress *now)
         describe_time(time, sizeof time, guess);
         snprintf(left, sizeof left, ", about %s left", time);
     }
-    int width = snprintf(
-        line, (size_t)terminal_width() + 1, "round %llu  objective %.6g  gap %.1e (aim %g)  step %.2g  %s%s",
-        (unsigned long long)now->round, now->best_primal, now->relative_gap, now->target, now->step, since, left);
+    char gap[48] = "";
+    if (now->has_dual)
+        snprintf(gap, sizeof gap, "  gap %.1e (aim %g)", now->relative_gap, now->target);
+    int width = snprintf(line, (size_t)terminal_width() + 1, "round %llu  objective %.6g%s  step %.2g  %s%s",
+                         (unsigned long long)now->round, now->best_primal, gap, now->step, since, left);
     fprintf(stderr, "\r%-*s", p->width, line);
     fflush(stderr);
     p->width = width < terminal_width() ? width : terminal_width();

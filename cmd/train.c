@@ -55,15 +55,26 @@ static const char *signal_name(int number)
     return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGUSR1";
 }
 
+/* Does the method know this option? Asked once training is over, for it sets it. */
+static bool takes(const invocation *v, const char *option)
+{
+    bda_error no;
+    return bda_set(v->settings, option, "2", &no) && bda_check(v->settings, &no);
+}
+
 /* Why training stopped early, and what would help. */
 static void say_early_end(const invocation *v, const bda_outcome *o, const char *path)
 {
-    char why[300];
+    char why[300], gap[100] = "";
     unsigned long long rounds = o->last.round;
     switch (o->reason) {
     case BDA_MAX_ROUNDS:
-        snprintf(why, sizeof why, "--max-rounds above %llu or --local-epochs above %s would help", rounds,
-                 bda_get(v->settings, "local-epochs"));
+        snprintf(why, sizeof why, "--max-rounds above %llu%s would help", rounds,
+                 takes(v, "local-epochs") ? " or more --local-epochs" : "");
+        break;
+    case BDA_FINISHED:
+        snprintf(why, sizeof why, "--method=%s does no more than that, so another --method would help",
+                 bda_get(v->settings, "method"));
         break;
     case BDA_MAX_TIME:
         snprintf(why, sizeof why, "--max-time above %s would help", bda_get(v->settings, "max-time"));
@@ -72,32 +83,36 @@ static void say_early_end(const invocation *v, const bda_outcome *o, const char 
         snprintf(why, sizeof why, "nothing moves any more in double precision, so only a larger --gap can be met");
         break;
     default:
-        say(v,
-            "%s ended the training after %llu rounds and %.1f s, at a gap of %.2g where %g was asked for; the best "
-            "model is in %s",
-            signal_name(o->interrupt), rounds, o->last.seconds, o->last.relative_gap, o->last.target, path);
-        return;
+        snprintf(why, sizeof why, "%s ended the training", signal_name(o->interrupt));
     }
-    say(v,
-        "stopped after %llu rounds and %.1f s at a gap of %.2g, above the %g asked for; %s; the best model is in %s",
-        rounds, o->last.seconds, o->last.relative_gap, o->last.target, why, path);
+    if (o->last.has_dual)
+        snprintf(gap, sizeof gap, " at a gap of %.2g, above the %g asked for", o->last.relative_gap, o->last.target);
+    say(v, "stopped after %llu rounds and %.1f s%s; %s; the best model is in %s", rounds, o->last.seconds, gap, why,
+        path);
+}
+
+static void say_end(const invocation *v, const bda_outcome *o, const char *path)
+{
+    char gap[40] = "no dual, so no gap";
+    if (o->last.has_dual)
+        snprintf(gap, sizeof gap, "gap %.2g", o->last.relative_gap);
+    say(v, "done in %llu rounds and %.2f s: objective %.10g, %s; the model is in %s",
+        (unsigned long long)o->last.round, o->last.seconds, o->last.best_primal, gap, path);
 }
 
 static int conclude(const invocation *v, const bda_outcome *o, const char *path)
 {
-    bool reached = o->reason == BDA_REACHED_GAP;
-    if (!reached)
+    if (!o->complete)
         say_early_end(v, o, path);
     else if (!is_set(v, "quiet"))
-        say(v, "done in %llu rounds and %.2f s: objective %.10g, gap %.2g; the model is in %s",
-            (unsigned long long)o->last.round, o->last.seconds, o->last.best_primal, o->last.relative_gap, path);
+        say_end(v, o, path);
     if (o->log.status != BDA_OK) {
         say(v, "the run log is incomplete: %s", o->log.text);
         return EXIT_FAILED;
     }
     if (o->reason == BDA_INTERRUPTED && o->interrupt != SIGUSR1)
         return 128 + o->interrupt;
-    return reached ? EXIT_DONE : EXIT_EARLY;
+    return o->complete ? EXIT_DONE : EXIT_EARLY;
 }
 
 static int train_and_write(const invocation *v, const bda_data *data, const char *path)

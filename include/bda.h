@@ -36,7 +36,7 @@ extern "C" {
 typedef enum bda_status {
     BDA_OK = 0,
     BDA_FAILED = 1, /* bad data, input or output, numbers, a lost rank */
-    BDA_USAGE = 2   /* a setting is wrong; no data was touched */
+    BDA_USAGE = 2   /* a setting is wrong, or wrong for these data; nothing was trained */
 } bda_status;
 
 typedef struct bda_error {
@@ -154,7 +154,8 @@ typedef enum bda_reason {
     BDA_MAX_ROUNDS,
     BDA_MAX_TIME,
     BDA_STALLED, /* the objective no longer changes in double precision */
-    BDA_INTERRUPTED
+    BDA_INTERRUPTED,
+    BDA_FINISHED /* the method did all that it does */
 } bda_reason;
 
 /* The same on every rank. */
@@ -162,8 +163,8 @@ typedef struct bda_progress {
     uint64_t round;
     double seconds;                   /* since training began */
     double primal, best_primal, dual; /* dual: f(alpha) of the paper, at the optimum minus the primal */
-    bool has_dual;
-    double relative_gap, target; /* target: the gap asked for */
+    bool has_dual;                    /* without it dual and relative_gap are NAN, and target is 0 */
+    double relative_gap, target;      /* target: the gap asked for */
     double step;
 } bda_progress;
 
@@ -175,6 +176,9 @@ typedef struct bda_observer {
 
 typedef struct bda_outcome {
     bda_reason reason;
+    /* All that was asked for was done: the gap was reached, or the method ended in its own way (it was finished, or has
+     * no dual and did its rounds) and nobody asked for a gap. */
+    bool complete;
     bda_progress last;   /* of the best model */
     uint64_t peak_bytes; /* resident memory of the rank that used most */
     int interrupt;       /* BDA_INTERRUPTED: the largest *interrupt of all ranks */

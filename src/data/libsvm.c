@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-_Static_assert(LINES_PADDING >= NUMBER_PADDING, "numbers are read eight bytes at a time");
+_Static_assert(LINES_PADDING >= NUMBER_PADDING && LINES_BEFORE >= NUMBER_BEFORE, "numbers are read by words");
 
 void libsvm_free(libsvm *s)
 {
@@ -18,26 +18,14 @@ void libsvm_free(libsvm *s)
     *s = (libsvm){0};
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 /* ---- counting --------------------------------------------------------------------------------------------- */
-
-static const char *skip_blanks(const char *p)
-{
-    while (is_blank(*p))
-        p++;
-    return p;
-}
 
 static bool is_instance(const char *line)
 {
     if (*line > '#') /* nearly all lines */
         return true;
-    line = skip_blanks(line);
-    return *line != '\n' && *line != '#';
+    line = lines_skip_blanks(line);
+    return !lines_is_end(*line);
 }
 
 static const char *next_line(const char *p, const char *end)
@@ -64,28 +52,8 @@ const char *libsvm_skip(const char *text, const char *end, uint64_t instances)
 
 /* ---- words for what is wrong ------------------------------------------------------------------------------ */
 
-#define SHOWN 40 /* characters of a token in a message */
-
-typedef struct token {
-    const char *text;
-    uint64_t length;
-    char shown[SHOWN + 4];
-} token;
-
-static token token_at(const char *p, const char *stops)
-{
-    token t = {.text = p};
-    while (!is_blank(p[t.length]) && p[t.length] != '\n' && p[t.length] != '#' && !strchr(stops, p[t.length]))
-        t.length++;
-    uint64_t shown = t.length < SHOWN ? t.length : SHOWN;
-    for (uint64_t i = 0; i < shown; i++)
-        t.shown[i] = p[i] < ' ' || p[i] == 0x7f ? '?' : p[i];
-    strcpy(t.shown + shown, t.length > SHOWN ? "..." : "");
-    return t;
-}
-
 /* "nan", "+Inf", "infinity" ... */
-static bool is_unbounded_word(const token *t)
+static bool is_unbounded_word(const lines_word *t)
 {
     const char *words[] = {"nan", "inf", "infinity"};
     uint64_t sign = t->length > 0 && (t->text[0] == '+' || t->text[0] == '-');
@@ -95,7 +63,7 @@ static bool is_unbounded_word(const token *t)
     return false;
 }
 
-static bool refuse_number(const char *kind, const token *t, bda_error *err)
+static bool refuse_number(const char *kind, const lines_word *t, bda_error *err)
 {
     if (is_unbounded_word(t))
         return err_set(err, BDA_FAILED, "%s '%s' is not a finite number", kind, t->shown);
@@ -105,9 +73,8 @@ static bool refuse_number(const char *kind, const token *t, bda_error *err)
     return err_set(err, BDA_FAILED, "%s '%s' is not a number", kind, t->shown);
 }
 
-static bool has_nul(const token *t, bda_error *err)
+static bool has_nul(const lines_word *t, bda_error *err)
 {
-    /* strchr finds the end of `stops` in a NUL byte, so a token ends there. */
     if (t->text[t->length] == '\0')
         err_set(err, BDA_FAILED, "a NUL byte; this is not LIBSVM text");
     return t->text[t->length] == '\0';
@@ -116,7 +83,7 @@ static bool has_nul(const token *t, bda_error *err)
 static bool refuse_label(libsvm *s, const char *p, bda_error *err)
 {
     s->where = p;
-    token t = token_at(p, "");
+    lines_word t = lines_word_at(p, "");
     if (has_nul(&t, err))
         return false;
     if (memchr(t.text, ':', t.length))
@@ -124,7 +91,7 @@ static bool refuse_label(libsvm *s, const char *p, bda_error *err)
     return refuse_number("label", &t, err);
 }
 
-static bool refuse_index(const libsvm *s, const token *index, bda_error *err)
+static bool refuse_index(const libsvm *s, const lines_word *index, bda_error *err)
 {
     uint64_t n = 0;
     if (index->length == 0)
@@ -146,7 +113,7 @@ static bool refuse_index(const libsvm *s, const token *index, bda_error *err)
 static bool refuse_cell(libsvm *s, const char *p, bda_error *err)
 {
     s->where = p;
-    token whole = token_at(p, ""), index = token_at(p, ":");
+    lines_word whole = lines_word_at(p, ""), index = lines_word_at(p, ":");
     if (strncmp(p, "qid:", 4) == 0)
         return err_set(err, BDA_FAILED, "'%s': ranking data with qid is not supported", whole.shown);
     if (has_nul(&whole, err))
@@ -155,7 +122,7 @@ static bool refuse_cell(libsvm *s, const char *p, bda_error *err)
         return err_set(err, BDA_FAILED, "'%s' has no colon; expected index:value", whole.shown);
     if (!refuse_index(s, &index, err))
         return false;
-    token value = token_at(p + index.length + 1, "");
+    lines_word value = lines_word_at(p + index.length + 1, "");
     if (value.length == 0)
         return err_set(err, BDA_FAILED, "index %s has no value", index.shown);
     return refuse_number("value", &value, err);
@@ -200,9 +167,10 @@ done:
 
 static uint64_t drop_zeros(libsvm *s, uint64_t cells)
 {
-    uint64_t zeros = 0, kept = 0;
+    uint64_t kept = 0;
+    double zeros = 0; /* not 0 where there are some: so the loop is vectorised */
     for (uint64_t k = 0; k < cells; k++)
-        zeros += s->value[k] == 0;
+        zeros = s->value[k] == 0 ? 1 : zeros;
     if (zeros == 0)
         return cells;
     for (uint64_t k = 0; k < cells; k++) {
@@ -230,7 +198,7 @@ static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool ones, bda_e
     return true;
 }
 
-/* An index of eight digits and more. NULL where it is beyond the largest. */
+/* An index of nine digits and more. NULL where it is beyond the largest. */
 static const char *long_index(const char *p, uint64_t *index)
 {
     *index = 0;
@@ -244,7 +212,32 @@ static const char *long_index(const char *p, uint64_t *index)
 
 static bool ends_token(char c)
 {
-    return is_blank(c) || c == '\n' || c == '#';
+    return lines_is_blank(c) || lines_is_end(c);
+}
+
+static bool is_blank_or_newline(char c)
+{
+    return c == ' ' || c == '\n';
+}
+
+/* The value at p of the cell, whose breaks without the first are given. Returns its end, NULL where there is none. Of
+ * the usual ones, a digit, a point and some more digits or up to eight digits, the end is known before the value is.
+ */
+static inline const char *read_value(const char *p, const char *cell, uint32_t breaks, double *value)
+{
+    const char *first = cell + number_next_break(&breaks), *second = cell + number_next_break(&breaks);
+    unsigned places = (unsigned)(second - first - 1), digits = (unsigned)(first - p);
+    if (*first == '.') {
+        if (digits == 1 && places <= 16 && is_blank_or_newline(*second) &&
+            number_settle((uint64_t)(*p - '0') * number_ten_whole[places] + number_join_before(second, places),
+                          places, value))
+            return second;
+    } else if (digits - 1 < 8 && is_blank_or_newline(*first)) {
+        *value = (double)(int64_t)number_join(number_digits_of(p), digits);
+        return first;
+    }
+    p = number_read(p, value);
+    return p && ends_token(*p) ? p : NULL;
 }
 
 /* The line whose label begins at p. Returns the end of the line, NULL on failure. What is usual is decided by
@@ -262,34 +255,37 @@ static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *er
         return refuse_label(s, line, err), NULL;
     for (p += *p == ' ';; p++) {
         const char *cell = p;
-        uint64_t digits = number_digits_of(p);
-        unsigned run = number_run(digits);
-        uint64_t index = number_join(digits, run);
+        uint32_t breaks = number_breaks(p);
+        unsigned run = number_next_break(&breaks);
         if (run == 0) {
-            p = skip_blanks(p);
-            if (*p == '\n' || *p == '#')
+            p = lines_skip_blanks(p);
+            if (lines_is_end(*p))
                 break;
             if (p == cell)
                 return refuse_cell(s, cell, err), NULL;
             p--;
             continue;
         }
-        p = run < 8 ? p + run : long_index(p, &index);
+        uint64_t index;
+        if (run <= 8)
+            index = number_join(number_digits_of(p), run), p += run;
+        else
+            p = long_index(p, &index);
         if (!p || *p != ':' || index < base)
             return refuse_cell(s, cell, err), NULL;
-        if (p[1] == '1' && (p[2] == ' ' || p[2] == '\n')) {
+        if (p[1] == '1' && is_blank_or_newline(p[2])) {
             value[cells] = 1;
             p += 2;
         } else {
-            p = number_read(p + 1, &value[cells]);
-            if (!p || !ends_token(*p))
+            p = read_value(p + 1, cell, breaks, &value[cells]);
+            if (!p)
                 return refuse_cell(s, cell, err), NULL;
             ones = false;
         }
         unsorted |= index < next;
         next = index + 1;
         column[cells++] = (uint32_t)(index - base);
-        if (*p == '\n' || *p == '#')
+        if (lines_is_end(*p))
             break;
     }
     p = *p == '\n' ? p : rawmemchr(p, '\n');
@@ -318,7 +314,7 @@ bool libsvm_parse(libsvm *s, builder *b, const char *text, uint64_t length, uint
         return false;
     const char *end = text + length;
     while (text < end && most > 0) {
-        text = skip_blanks(text);
+        text = lines_skip_blanks(text);
         if (*text == '\n')
             text++;
         else if (*text == '#')

@@ -22,9 +22,9 @@ static bool grow(lines *l, bda_error *err)
 static bool refill(lines *l, bda_error *err)
 {
     uint64_t rest = l->filled - l->begin;
-    memmove(l->buffer, l->buffer + l->begin, rest);
-    l->begin = 0;
-    l->filled = rest;
+    memmove(l->buffer + LINES_BEFORE, l->buffer + l->begin, rest);
+    l->begin = LINES_BEFORE;
+    l->filled = LINES_BEFORE + rest;
     if (l->filled + 1 + LINES_PADDING >= l->capacity && !grow(l, err))
         return false;
     uint64_t want = l->capacity - l->filled - 1 - LINES_PADDING, got;
@@ -32,7 +32,7 @@ static bool refill(lines *l, bda_error *err)
         return false;
     l->filled += got;
     l->ended = got < want;
-    if (l->ended && l->filled > 0 && l->buffer[l->filled - 1] != '\n')
+    if (l->ended && l->filled > l->begin && l->buffer[l->filled - 1] != '\n')
         l->buffer[l->filled++] = '\n';
     memset(l->buffer + l->filled, 0, LINES_PADDING);
     return true;
@@ -56,8 +56,10 @@ static bool skip_broken_line(lines *l, bda_error *err)
 bool lines_open(lines *l, source *s, uint64_t from, uint64_t to, bda_error *err)
 {
     *l = (lines){.source = s, .limit = to, .offset = from > 0 ? from - 1 : 0};
-    return grow(l, err) && source_seek(s, l->offset, err) && refill(l, err) &&
-           (from == 0 || skip_broken_line(l, err));
+    if (!grow(l, err))
+        return false;
+    memset(l->buffer, 0, LINES_BEFORE);
+    return source_seek(s, l->offset, err) && refill(l, err) && (from == 0 || skip_broken_line(l, err));
 }
 
 void lines_close(lines *l)
@@ -95,6 +97,18 @@ uint64_t lines_count(const char *text, uint64_t length)
     for (uint64_t i = 0; i < length; i++)
         count += text[i] == '\n';
     return count;
+}
+
+lines_word lines_word_at(const char *p, const char *stops)
+{
+    lines_word word = {.text = p};
+    while (!lines_is_blank(p[word.length]) && !lines_is_end(p[word.length]) && !strchr(stops, p[word.length]))
+        word.length++; /* strchr finds the end of `stops` in a NUL byte */
+    uint64_t shown = word.length < LINES_SHOWN ? word.length : LINES_SHOWN;
+    for (uint64_t i = 0; i < shown; i++)
+        word.shown[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?';
+    strcpy(word.shown + shown, word.length > LINES_SHOWN ? "..." : "");
+    return word;
 }
 
 bool lines_number(source *s, uint64_t offset, uint64_t *number, bda_error *err)

@@ -1,10 +1,11 @@
-/* lines.h - a source in blocks of complete lines. */
+/* lines.h - a source in blocks of complete lines, and the words of a line. */
 #ifndef DATA_LINES_H
 #define DATA_LINES_H
 
 #include "data/source.h"
 
 #define LINES_PADDING 64 /* readable bytes behind every block */
+#define LINES_BEFORE 16  /* and in front */
 
 typedef struct lines {
     source *source;
@@ -29,5 +30,34 @@ uint64_t lines_count(const char *text, uint64_t length); /* newlines */
 
 /* The number of the line, from 1, that holds this offset of the text. Moves the source. */
 bool lines_number(source *s, uint64_t offset, uint64_t *number, bda_error *err);
+
+static inline bool lines_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* A line ends in its newline, what counts of it ends in a comment too. */
+static inline bool lines_is_end(char c)
+{
+    return c == '\n' || c == '#';
+}
+
+static inline const char *lines_skip_blanks(const char *p)
+{
+    while (lines_is_blank(*p))
+        p++;
+    return p;
+}
+
+/* A word as errors show it: what is not plain ASCII is '?', and "..." stands for what is too long. */
+#define LINES_SHOWN 40
+typedef struct lines_word {
+    const char *text;
+    uint64_t length;
+    char shown[LINES_SHOWN + 4];
+} lines_word;
+
+/* From p to a blank, to the end of what counts, to a NUL byte or to one of `stops`. */
+lines_word lines_word_at(const char *p, const char *stops);
 
 #endif

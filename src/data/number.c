@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const unsigned char number_tail[32] = {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+                                       0,   0,   0,   0,   0,   255, 255, 255, 255, 255, 255,
+                                       255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
 const double number_ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 

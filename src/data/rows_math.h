@@ -5,6 +5,9 @@
 #ifndef DATA_ROWS_MATH_H
 #define DATA_ROWS_MATH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "data/rows.h"
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
@@ -213,8 +216,35 @@ ROWS_INLINE void rows_prefetch_weights(const rows *r, rows_form form, uint64_t i
 /* Two neighbouring classes at once. Each class has its own sum in the order of the cells, so that the bits are those
  * of a plain loop. */
 typedef double rows_two __attribute__((vector_size(16), aligned(8), may_alias));
-#define ROWS_TWOS 8          /* so many sums stay in registers */
+#define ROWS_TWOS 12         /* so many sums stay in registers */
 #define ROWS_FEW_CLASSES 128 /* beyond them passing over the row again costs more than sums in memory */
+
+/* Calls few(m, twos) for the classes from m on, two by two, with a constant `twos`, and one(m) for an odd one. */
+#define ROWS_BY_TWOS(classes, few, one)                                                                              \
+    do {                                                                                                             \
+        uint64_t m = 0;                                                                                              \
+        for (; (classes)-m >= 2 * ROWS_TWOS; m += 2 * ROWS_TWOS)                                                     \
+            few(m, ROWS_TWOS);                                                                                       \
+        switch (((classes)-m) / 2) {                                                                                 \
+            ROWS_TWOS_CASE(few, 1);                                                                                  \
+            ROWS_TWOS_CASE(few, 2);                                                                                  \
+            ROWS_TWOS_CASE(few, 3);                                                                                  \
+            ROWS_TWOS_CASE(few, 4);                                                                                  \
+            ROWS_TWOS_CASE(few, 5);                                                                                  \
+            ROWS_TWOS_CASE(few, 6);                                                                                  \
+            ROWS_TWOS_CASE(few, 7);                                                                                  \
+            ROWS_TWOS_CASE(few, 8);                                                                                  \
+            ROWS_TWOS_CASE(few, 9);                                                                                  \
+            ROWS_TWOS_CASE(few, 10);                                                                                 \
+            ROWS_TWOS_CASE(few, 11);                                                                                 \
+        }                                                                                                            \
+        if ((classes) % 2)                                                                                           \
+            one((classes)-1);                                                                                        \
+    } while (0)
+#define ROWS_TWOS_CASE(few, twos)                                                                                    \
+    case twos:                                                                                                       \
+        few(m, twos);                                                                                                \
+        break
 
 /* score[m] for the first 2 twos classes from w on, twos a constant */
 ROWS_INLINE void rows_scores_few(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
@@ -267,30 +297,50 @@ ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const do
         rows_scores_many(r, form, i, w, classes, score);
         return;
     }
-    uint64_t m = 0;
-    while (m + 1 < classes) {
-        uint64_t twos = (classes - m) / 2;
-        switch (twos) {
-#define FEW(n)                                                                                                       \
-    case n:                                                                                                          \
-        rows_scores_few(r, form, i, w + m, classes, n, score + m);                                                   \
-        break
-            FEW(1);
-            FEW(2);
-            FEW(3);
-            FEW(4);
-            FEW(5);
-            FEW(6);
-            FEW(7);
-        default:
-            twos = ROWS_TWOS;
-            rows_scores_few(r, form, i, w + m, classes, ROWS_TWOS, score + m);
+#define FEW(m, twos) rows_scores_few(r, form, i, w + (m), classes, twos, score + (m))
+#define ONE(m) rows_scores_one(r, form, i, w + (m), classes, score + (m))
+    ROWS_BY_TWOS(classes, FEW, ONE);
 #undef FEW
-        }
-        m += 2 * twos;
+#undef ONE
+}
+
+/* sum over the cells of x_ij w[j][m], or of x_ij^2 w[j][m], for `count` classes, a constant, at most 4 */
+ROWS_INLINE void rows_sums_of(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes, int count,
+                              const uint32_t *class, bool squares, double *score)
+{
+    double s[4];
+    const double *of = w + (r->columns - 1) * classes;
+    for (int k = 0; k < count; k++)
+        s[k] = r->bias != 0 ? (squares ? r->bias * r->bias : r->bias) * of[class[k]] : 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        of = w + (uint64_t)rows_column(r, form, j) * classes;
+        const double value = rows_value(r, form, i, j), x = squares ? value * value : value;
+        for (int k = 0; k < count; k++)
+            s[k] += x * of[class[k]];
     }
-    if (m < classes)
-        rows_scores_one(r, form, i, w + m, classes, score + m);
+    for (int k = 0; k < count; k++)
+        score[class[k]] = s[k];
+}
+
+ROWS_INLINE void rows_sums_of_any(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                                  uint32_t count, const uint32_t *class, bool squares, double *score)
+{
+    uint32_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        rows_sums_of(r, form, i, w, classes, 4, class + k, squares, score);
+    if (count - k == 3)
+        rows_sums_of(r, form, i, w, classes, 3, class + k, squares, score);
+    else if (count - k == 2)
+        rows_sums_of(r, form, i, w, classes, 2, class + k, squares, score);
+    else if (count - k == 1)
+        rows_sums_of(r, form, i, w, classes, 1, class + k, squares, score);
+}
+
+/* score[m] for the classes given, the bits as in rows_scores */
+ROWS_INLINE void rows_scores_of(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
+                                uint32_t count, const uint32_t *class, double *score)
+{
+    rows_sums_of_any(r, form, i, w, classes, count, class, false, score);
 }
 
 /* bend[m] = sum_j h[j][m] x_ij^2 */
@@ -307,7 +357,32 @@ ROWS_INLINE void rows_bends(const rows *r, rows_form form, uint64_t i, const dou
     }
 }
 
-/* w[.][class[k]] += s[k] x_i for the classes given, times h where it is not NULL */
+/* bend[m] for the classes given */
+ROWS_INLINE void rows_bends_of(const rows *r, rows_form form, uint64_t i, const double *h, uint64_t classes,
+                               uint32_t count, const uint32_t *class, double *bend)
+{
+    rows_sums_of_any(r, form, i, h, classes, count, class, true, bend);
+}
+
+/* w[.][class[k]] += s[k] x_i for k below `count`, a constant */
+ROWS_INLINE void rows_add_few(const rows *r, rows_form form, uint64_t i, int count, const uint32_t *class,
+                              const double *s, uint64_t classes, double *w)
+{
+    double step[4];
+    uint64_t at[4];
+    for (int k = 0; k < count; k++) {
+        step[k] = s[k];
+        at[k] = class[k];
+    }
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        double *of = w + (uint64_t)rows_column(r, form, j) * classes;
+        const double x = rows_value(r, form, i, j);
+        for (int k = 0; k < count; k++)
+            of[at[k]] += step[k] * x;
+    }
+}
+
+/* w[.][class[k]] += s[k] x_i for the classes given, all different, times h where it is not NULL */
 ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uint32_t count, const uint32_t *class,
                                   const double *s, const double *h, uint64_t classes, double *w)
 {
@@ -315,6 +390,15 @@ ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uin
         uint64_t at = (r->columns - 1) * classes;
         for (uint32_t k = 0; k < count; k++)
             w[at + class[k]] += s[k] * r->bias * (h ? h[at + class[k]] : 1);
+    }
+    if (!h && count <= 3) {
+        if (count == 1)
+            rows_add_few(r, form, i, 1, class, s, classes, w);
+        else if (count == 2)
+            rows_add_few(r, form, i, 2, class, s, classes, w);
+        else if (count == 3)
+            rows_add_few(r, form, i, 3, class, s, classes, w);
+        return;
     }
     for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
         uint64_t at = (uint64_t)rows_column(r, form, j) * classes;
@@ -327,6 +411,60 @@ ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uin
             for (uint32_t k = 0; k < count; k++)
                 of[class[k]] += s[k] * x;
         }
+    }
+}
+
+/* w[.][m] += s[m] x_i for the first 2 twos classes from s and w on, twos a constant */
+ROWS_INLINE void rows_add_scores_few(const rows *r, rows_form form, uint64_t i, const double *s, uint64_t classes,
+                                     int twos, double *w)
+{
+    rows_two step[ROWS_TWOS];
+    for (int k = 0; k < twos; k++)
+        step[k] = ((const rows_two *)s)[k];
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        rows_two *of = (rows_two *)(w + (uint64_t)rows_column(r, form, j) * classes);
+        const double x = rows_value(r, form, i, j);
+        for (int k = 0; k < twos; k++)
+            of[k] += step[k] * x;
+    }
+}
+
+ROWS_INLINE void rows_add_scores_one(const rows *r, rows_form form, uint64_t i, double s, uint64_t classes, double *w)
+{
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+        w[(uint64_t)rows_column(r, form, j) * classes] += s * rows_value(r, form, i, j);
+}
+
+/* w[m] += s[m] x for all classes, times h[m] where h is not NULL */
+ROWS_INLINE void rows_add_cell(const double *restrict s, double x, const double *restrict h, uint64_t classes,
+                               double *restrict w)
+{
+    if (h)
+        for (uint64_t m = 0; m < classes; m++)
+            w[m] += s[m] * x * h[m];
+    else
+        for (uint64_t m = 0; m < classes; m++)
+            w[m] += s[m] * x;
+}
+
+/* w[.][m] += s[m] x_i for all classes, times h where it is not NULL: as rows_add_classes, and faster */
+ROWS_INLINE void rows_add_scores(const rows *r, rows_form form, uint64_t i, const double *s, const double *h,
+                                 uint64_t classes, double *w)
+{
+    const uint64_t last = (r->columns - 1) * classes;
+    if (r->bias != 0)
+        rows_add_cell(s, r->bias, h ? h + last : NULL, classes, w + last);
+    if (!h && classes <= ROWS_FEW_CLASSES) {
+#define FEW(m, twos) rows_add_scores_few(r, form, i, s + (m), classes, twos, w + (m))
+#define ONE(m) rows_add_scores_one(r, form, i, s[m], classes, w + (m))
+        ROWS_BY_TWOS(classes, FEW, ONE);
+#undef FEW
+#undef ONE
+        return;
+    }
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        const uint64_t at = (uint64_t)rows_column(r, form, j) * classes;
+        rows_add_cell(s, rows_value(r, form, i, j), h ? h + at : NULL, classes, w + at);
     }
 }
 

@@ -4,9 +4,9 @@
  *   one block:                bda, which is plain dual coordinate descent with shrinking then
  *   otherwise:                hull, or bda where there is no memory for what hull keeps
  *
- * Options of the outer loop (--a1, --local-epochs, --hull ...) are kept: they leave bda and hull to choose from.
- * The constants come from `./dev bench auto`; they are far from critical, for where the methods are close it does not
- * matter, and where they are not the estimates differ by orders of magnitude. */
+ * Options are kept: --local-epochs leaves bda and hull to choose from, --hull is hull's, --a1, --a2 and those of the
+ * line search are bda's. The constants come from `./dev bench auto`; they are far from critical, for where the
+ * methods are close it does not matter, and where they are not the estimates differ by orders of magnitude. */
 #include "methods/auto.h"
 
 #include <math.h>
@@ -41,22 +41,31 @@ static bool newton_pays(const problem *p)
 
 const method *auto_choose(const problem *p, const method_options *o)
 {
-    const bool outer_loop = !isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT ||
-                            o->local_epochs > 0 || o->hull != HULL_DEFAULT || o->lock_free;
     if (o->hull != HULL_DEFAULT)
         return &hull_method;
-    if (!outer_loop && newton_pays(p))
+    if (!isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT)
+        return &bda_method;
+    if (o->local_epochs == 0 && !o->lock_free && newton_pays(p))
         return &newton_method;
     if (p->data->blocks == 1 || (o->lock_free && bda_comm_size(p->comm) == 1))
         return &bda_method;
     return hull_fits(p) ? &hull_method : &bda_method;
 }
 
+method_options auto_options(const problem *p, const method *chosen, const method_options *asked)
+{
+    method_options o = *asked;
+    if (chosen == &bda_method && o.local_epochs == 0 && p->data->blocks == 1)
+        o.local_epochs = EPOCHS_AS_NEEDED;
+    return o;
+}
+
 static bool auto_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
     const method *m = auto_choose(p, options);
-    return m->train(m, p, options, watch, err);
+    method_options o = auto_options(p, m, options);
+    return m->train(m, p, &o, watch, err);
 }
 
 const method auto_method = {

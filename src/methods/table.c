@@ -1,20 +1,113 @@
 /* table.c - all methods by name: the one file that knows both the dual methods and their rivals. */
 #include "methods/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "dual/presets.h"
+#include "methods/auto.h"
+#include "methods/rivals.h"
 
 const method *const methods[] = {
-    &bda_method, &disdca, &disdca_basic, &cocoa_plus, &dsvm_ave, &prox_grad, NULL,
+    &auto_method,   &bda_method,  &hull_method, &disdca, &disdca_basic, &cocoa_plus, &dsvm_ave,   &prox_grad,
+    &newton_method, &tron_method, &l_commdir,   &lbfgs,  &admm,         &average,    &perceptron, NULL,
 };
 
 const method *method_find(const char *name)
 {
-    if (strcmp(name, "auto") == 0) /* the fastest we know for the problem */
-        return &bda_method;
     for (const method *const *m = methods; *m; m++)
         if (strcmp((*m)->name, name) == 0)
             return *m;
     return NULL;
+}
+
+/* What decides whether a method serves. */
+typedef struct demand {
+    const loss *loss;
+    double l1_ratio;
+    uint64_t classes, weights; /* 0: not known yet */
+} demand;
+
+/* With more than two classes only the softmax is: the largest of several scores has kinks, and so has its square. */
+static bool differentiable(const demand *d)
+{
+    return d->loss->smooth && (d->classes <= 2 || d->loss->kind == LOSS_LOGISTIC);
+}
+
+typedef enum obstacle { NO_OBSTACLE, NEEDS_LABELS, NEEDS_SLOPE, NEEDS_SMOOTH_PENALTY, NEEDS_FEW_WEIGHTS } obstacle;
+
+static obstacle obstacle_of(const method *m, const demand *d)
+{
+    if (m->classification && d->loss->regression)
+        return NEEDS_LABELS;
+    if ((m->smooth_loss || (m->smooth_classes && d->classes > 2)) && !differentiable(d))
+        return NEEDS_SLOPE;
+    if (m->smooth_regulariser && d->l1_ratio > 0)
+        return NEEDS_SMOOTH_PENALTY;
+    if (m->most_weights && d->weights > m->most_weights)
+        return NEEDS_FEW_WEIGHTS;
+    return NO_OBSTACLE;
+}
+
+/* "a, b or c" of the methods that serve. */
+static void list_serving(const demand *d, char *text, size_t size)
+{
+    const method *last = NULL;
+    for (const method *const *m = methods; *m; m++)
+        if (obstacle_of(*m, d) == NO_OBSTACLE)
+            last = *m;
+    size_t used = 0;
+    text[0] = 0;
+    for (const method *const *m = methods; *m && used < size; m++)
+        if (obstacle_of(*m, d) == NO_OBSTACLE)
+            used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                     used == 0    ? ""
+                                     : *m == last ? " or "
+                                                  : ", ",
+                                     (*m)->name);
+}
+
+static bool serves(const method *m, const demand *d, bda_error *err)
+{
+    char others[300], classes[60] = "";
+    list_serving(d, others, sizeof others);
+    if (d->classes > 2)
+        snprintf(classes, sizeof classes, " with %llu labels", (unsigned long long)d->classes);
+    switch (obstacle_of(m, d)) {
+    case NO_OBSTACLE:
+        return true;
+    case NEEDS_LABELS:
+        return err_set(err, BDA_USAGE,
+                       "--method=%s learns labels, which --task=regress has none of; --method=%s would do", m->name,
+                       others);
+    case NEEDS_SLOPE:
+        return err_set(err, BDA_USAGE,
+                       "--method=%s needs a differentiable loss, which --loss=%s is not%s; --method=%s would do",
+                       m->name, d->loss->name, classes, others);
+    case NEEDS_SMOOTH_PENALTY:
+        return err_set(
+            err, BDA_USAGE,
+            "--method=%s needs a differentiable regulariser, which --l1-ratio=%g is not; --method=%s would do",
+            m->name, d->l1_ratio, others);
+    case NEEDS_FEW_WEIGHTS:
+        return err_set(err, BDA_USAGE,
+                       "--method=%s takes at most %llu weights, and here are %llu%s; --method=%s would do", m->name,
+                       (unsigned long long)m->most_weights, (unsigned long long)d->weights, classes, others);
+    }
+    return false;
+}
+
+bool method_may_serve(const method *m, const loss *l, double l1_ratio, bda_error *err)
+{
+    return serves(m, &(const demand){.loss = l, .l1_ratio = l1_ratio}, err);
+}
+
+bool method_serves(const method *m, const problem *p, bda_error *err)
+{
+    return serves(m,
+                  &(const demand){.loss = p->loss,
+                                  .l1_ratio = p->penalty.l1_ratio,
+                                  .classes = p->loss->regression ? 0 : p->classes,
+                                  .weights = p->n},
+                  err);
 }

@@ -20,23 +20,6 @@ typedef struct reading {
     uint64_t line;
 } reading;
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static const char *skip_blanks(const char *p)
-{
-    while (is_blank(*p))
-        p++;
-    return p;
-}
-
-static bool ends_line(char c)
-{
-    return c == '\n' || c == '#';
-}
-
 /* An index from `least` on; NULL where there is none. */
 static const char *read_index(const char *p, uint64_t least, uint64_t *index)
 {
@@ -44,38 +27,34 @@ static const char *read_index(const char *p, uint64_t least, uint64_t *index)
     *index = 0;
     for (; *p >= '0' && *p <= '9' && *index <= MOST_INDEX; p++)
         *index = *index * 10 + (uint64_t)(*p - '0');
-    bool whole = p > begin && (is_blank(*p) || ends_line(*p));
+    bool whole = p > begin && (lines_is_blank(*p) || lines_is_end(*p));
     return whole && *index >= least && *index <= MOST_INDEX ? p : NULL;
 }
 
 /* Says what stands at p, up to the next blank. */
 static bool refuse(const reading *r, const char *p, const char *expected, bda_error *err)
 {
-    char seen[41];
-    size_t length = 0;
-    for (; length + 1 < sizeof seen && !is_blank(*p) && !ends_line(*p); p++)
-        seen[length++] = *p >= ' ' && *p <= '~' ? *p : '?';
-    seen[length] = 0;
-    const char *quote = length ? "'" : "";
+    lines_word seen = lines_word_at(p, "");
+    const char *quote = seen.length ? "'" : "", *nothing = *p ? "the end of the line" : "a NUL byte";
     return err_set(err, BDA_FAILED, "%.400s, line %llu: expected %s, not %s%s%s", r->path,
-                   (unsigned long long)r->line, expected, quote, length ? seen : "the end of the line", quote);
+                   (unsigned long long)r->line, expected, quote, seen.length ? seen.shown : nothing, quote);
 }
 
 static bool read_line(reading *r, const char *text, bda_error *err)
 {
-    const char *p = skip_blanks(text), *behind;
+    const char *p = lines_skip_blanks(text), *behind;
     uint64_t index;
     double factor;
-    if (ends_line(*p))
+    if (lines_is_end(*p))
         return true;
     if (!(behind = read_index(p, !r->zero_based, &index)))
         return refuse(r, p, r->zero_based ? "the index of a feature, from 0" : "the index of a feature, from 1", err);
-    p = skip_blanks(behind);
+    p = lines_skip_blanks(behind);
     behind = number_read_any(p, &factor);
-    if (!behind || !(is_blank(*behind) || ends_line(*behind)) || !(factor > 0 && isfinite(1 / factor)))
+    if (!behind || !(lines_is_blank(*behind) || lines_is_end(*behind)) || !(factor > 0 && isfinite(1 / factor)))
         return refuse(r, p, "a factor above 0", err);
-    p = skip_blanks(behind);
-    if (!ends_line(*p))
+    p = lines_skip_blanks(behind);
+    if (!lines_is_end(*p))
         return refuse(r, p, "nothing behind the factor", err);
     uint64_t column = index - !r->zero_based;
     if (column >= r->features)

@@ -31,8 +31,8 @@ run_log *log_open(const char *path, bda_error *err)
  * property of a run. */
 static bool is_plain_option(const char *name)
 {
-    static const char *const others[] = {"task",    "loss",   "method", "cost",  "bias",
-                                         "threads", "blocks", "log",    "quiet", "progress"};
+    static const char *const others[] = {"task",   "loss", "method", "cost",     "bias",      "threads",
+                                         "blocks", "log",  "quiet",  "progress", "max-rounds"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(name, others[i]) == 0)
             return false;
@@ -80,7 +80,7 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     json_text(&j, "version", BDA_VERSION);
     json_text(&j, "task", s->task);
     json_text(&j, "loss", start->training->loss->name);
-    json_text(&j, "method", start->training->method->name);
+    json_text(&j, "method", s->method);
     json_real(&j, "cost", s->cost);
     json_count(&j, "ranks", (uint64_t)bda_comm_size(start->problem->comm));
     json_count(&j, "threads", (uint64_t)s->threads);
@@ -94,6 +94,9 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     if (!start->training->loss->regression)
         json_count(&j, "classes", start->problem->classes);
     json_real(&j, "bias", start->training->bias);
+    json_count(&j, "max_rounds", start->training->max_rounds);
+    if (start->training->left_open)
+        json_text(&j, "choice", start->training->method->name);
     for (const bda_option *o = s->options; o->name; o++)
         if (is_plain_option(o->name))
             write_option(&j, s, o);
@@ -119,9 +122,10 @@ void log_write_round(run_log *log, const round_report *report, const bda_progres
     json_real(&j, "seconds", report->seconds);
     json_real(&j, "primal", report->primal);
     json_real(&j, "best_primal", progress->best_primal);
-    if (progress->has_dual)
+    if (progress->has_dual) {
         json_real(&j, "dual", report->dual);
-    json_real(&j, "relative_gap", progress->relative_gap);
+        json_real(&j, "relative_gap", progress->relative_gap);
+    }
     json_real(&j, "step", report->step);
     json_count(&j, "line_search_steps", report->line_search_steps);
     json_real(&j, "epochs", report->epochs);
@@ -131,6 +135,12 @@ void log_write_round(run_log *log, const round_report *report, const bda_progres
     json_real(&j, "comm_seconds", report->comm_seconds);
     json_real(&j, "line_search_seconds", report->line_search_seconds);
     json_real(&j, "eval_seconds", report->eval_seconds);
+    if (report->primal_residual > 0 || report->dual_residual > 0) {
+        json_real(&j, "primal_residual", report->primal_residual);
+        json_real(&j, "dual_residual", report->dual_residual);
+    }
+    if (report->choice)
+        json_text(&j, "choice", report->choice);
     end_line(log, &j);
 }
 
@@ -138,7 +148,7 @@ const char *log_reason(bda_reason reason)
 {
     static const char *const names[] = {
         [BDA_REACHED_GAP] = "gap", [BDA_MAX_ROUNDS] = "max-rounds",   [BDA_MAX_TIME] = "max-time",
-        [BDA_STALLED] = "stalled", [BDA_INTERRUPTED] = "interrupted",
+        [BDA_STALLED] = "stalled", [BDA_INTERRUPTED] = "interrupted", [BDA_FINISHED] = "finished",
     };
     return names[reason];
 }
@@ -155,9 +165,10 @@ void log_write_end(run_log *log, const bda_outcome *outcome)
     json_count(&j, "rounds", last->round);
     json_real(&j, "seconds", last->seconds);
     json_real(&j, "primal", last->best_primal);
-    if (last->has_dual)
+    if (last->has_dual) {
         json_real(&j, "dual", last->dual);
-    json_real(&j, "relative_gap", last->relative_gap);
+        json_real(&j, "relative_gap", last->relative_gap);
+    }
     json_count(&j, "peak_rss_bytes", outcome->peak_bytes);
     end_line(log, &j);
 }

@@ -38,11 +38,15 @@ struct bda_settings {
 
 #define CLASS_WEIGHTS (OPTION_TEXT / 4) /* no text holds more of "L:W" and what ends them */
 
+#define UNCERTIFIED_ROUNDS 10 /* unless --max-rounds says otherwise */
+
 /* A training that fits together. */
 typedef struct training {
     const loss *loss;
     const method *method;
+    bool left_open; /* --method=auto: `method` is what it chooses once the problem is known */
     method_options options;
+    uint64_t max_rounds;
     double bias;   /* < 0: none */
     bool balanced; /* --class-weight=balanced */
     int weights;   /* --class-weight=LABEL:W */

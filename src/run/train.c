@@ -2,6 +2,8 @@
  */
 #include <stdio.h>
 
+#include "methods/auto.h"
+#include "methods/table.h"
 #include "run/factors.h"
 #include "run/forecast.h"
 #include "run/log.h"
@@ -92,8 +94,11 @@ static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
     const bda_observer *o = w->observer;
     double most[2] = {(double)mem_peak_bytes(), o && o->interrupt ? *o->interrupt : 0};
     comm_max_reals(c, most, 2);
-    *outcome = (bda_outcome){
-        .reason = w->reason, .last = w->now, .peak_bytes = (uint64_t)most[0], .interrupt = (int)most[1]};
+    *outcome = (bda_outcome){.reason = w->reason,
+                             .complete = watch_complete(w),
+                             .last = w->now,
+                             .peak_bytes = (uint64_t)most[0],
+                             .interrupt = (int)most[1]};
     log_write_end(w->log, outcome);
     bool logged = log_close(w->log, &outcome->log);
     w->log = NULL;
@@ -122,14 +127,22 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     training t;
     problem p = {0};
     training_watch w = {
-        .target = s->gap, .max_rounds = (uint64_t)s->max_rounds, .max_time = s->max_time, .observer = observer};
+        .target = s->gap, .target_given = settings_given(s, "gap"), .max_time = s->max_time, .observer = observer};
     bda_model *m = NULL;
-    bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err) && forecast_check(c, &p, err);
+    bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err);
+    if (ok && t.left_open) {
+        t.method = auto_choose(&p, &t.options);
+        t.options = auto_options(&p, t.method, &t.options);
+    }
+    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, err);
     if (ok) {
+        w.max_rounds = t.max_rounds;
         m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);
         ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
     }
     if (ok) { /* the best weights are kept where the model wants them */
+        w.vectors_before = comm_said(c)->vectors;
+        w.bytes_before = comm_said(c)->bytes;
         watch_start(&w, m->w, m->n);
         ok = t.method->train(t.method, &p, &t.options, &w.watch, err);
     }

@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <threads.h>
 
+#include "methods/auto.h"
 #include "methods/table.h"
 #include "run/settings.h"
 
@@ -47,18 +48,19 @@ static bool check_method(const bda_settings *s, training *t, bda_error *err)
 {
     t->method = method_find(s->method);
     if (!t->method) {
-        char names[300] = "auto";
+        char names[300] = "";
         for (const method *const *m = methods; *m; m++) {
             size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, ", %s", (*m)->name);
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", (*m)->name);
         }
         return err_set(err, BDA_USAGE, "--method must be one of %s, not '%s'; --method=list says more", names,
                        s->method);
     }
-    if (t->method->smooth_loss && !t->loss->smooth)
-        return err_set(err, BDA_USAGE, "--method=%s needs a differentiable loss, which %s is not", s->method,
-                       t->loss->name);
-    return true;
+    t->left_open = t->method == &auto_method;
+    if (t->method->uncertified && settings_given(s, "gap"))
+        return err_set(err, BDA_USAGE, "--gap=%s cannot be met by --method=%s, which has no dual and knows no gap",
+                       bda_get(s, "gap"), s->method);
+    return method_may_serve(t->method, t->loss, s->l1_ratio, err);
 }
 
 /* A number from `least` on, read by the rules of all options from the text up to `end`. */
@@ -74,14 +76,24 @@ static bool parse_real(const char *text, const char *end, double least, double *
     return option_set(&real, x, copy, &ignored);
 }
 
+#define OUTER_LOOP "bda", "disdca", "disdca-basic", "cocoa+", "dsvm-ave", "prox-grad"
+
 /* Options of single methods are refused elsewhere: what is asked for and ignored misleads. */
 static bool check_owners(const bda_settings *s, bda_error *err)
 {
     static const struct {
-        const char *option, *methods[8];
+        const char *option, *methods[12]; /* NULL-terminated */
     } owners[] = {
+        {"local-epochs", {"auto", "hull", OUTER_LOOP, "admm", "average"}},
+        {"a1", {"auto", OUTER_LOOP}},
+        {"a2", {"auto", OUTER_LOOP}},
+        {"line-search", {"auto", OUTER_LOOP}},
+        {"step", {"auto", OUTER_LOOP}},
+        {"tau", {"auto", OUTER_LOOP, "l-commdir", "lbfgs"}},
+        {"beta", {"auto", OUTER_LOOP, "l-commdir", "lbfgs"}},
+        {"threads-mode", {"auto", "hull", OUTER_LOOP}},
         {"hull", {"auto", "hull"}},
-        {"accelerate", {"bda", "disdca", "disdca-basic", "cocoa+", "dsvm-ave", "prox-grad"}},
+        {"accelerate", {OUTER_LOOP}},
         {"history", {"l-commdir", "lbfgs"}},
         {"penalty", {"admm"}},
         {"balance", {"admm"}},
@@ -95,7 +107,7 @@ static bool check_owners(const bda_settings *s, bda_error *err)
         for (const char *const *m = owners[i].methods; *m; m++) {
             owned = owned || strcmp(*m, s->method) == 0;
             size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", *m);
+            snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : m[1] ? ", " : " or ", *m);
         }
         if (!owned)
             return err_set(err, BDA_USAGE, "--%s is an option of --method=%s, not of %s", owners[i].option, names,
@@ -112,7 +124,7 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .step = s->step,
                           .tau = s->tau,
                           .beta = s->beta,
-                          .local_epochs = settings_given(s, "local-epochs") ? s->local_epochs : 0,
+                          .local_epochs = s->local_epochs == OPTION_UNSET ? 0 : s->local_epochs,
                           .seed = (uint64_t)s->seed,
                           .history = s->history == OPTION_UNSET ? 0 : s->history,
                           .penalty = s->penalty,
@@ -198,16 +210,19 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
     if (!settings_are_of(s, "train", err))
         return false;
     t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
-    return check_loss(s, t, err) && check_method(s, t, err) && check_owners(s, err) && check_options(s, t, err) &&
-           check_class_weights(s, t, err);
+    if (!check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) || !check_options(s, t, err) ||
+        !check_class_weights(s, t, err))
+        return false;
+    bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");
+    t->max_rounds = own_rounds ? UNCERTIFIED_ROUNDS : (uint64_t)s->max_rounds;
+    return true;
 }
 
 static char method_list[8192];
 
 static void write_method_list(void)
 {
-    size_t used = (size_t)snprintf(method_list, sizeof method_list, "%-14sthe fastest we know for the problem: %s\n",
-                                   "auto", method_find("auto")->name);
+    size_t used = 0;
     for (const method *const *m = methods; *m; m++) {
         int wrote = snprintf(method_list + used, sizeof method_list - used, "%-14s%s\n%-14sneeds: %s\n", (*m)->name,
                              (*m)->summary, "", (*m)->needs);

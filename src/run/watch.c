@@ -50,10 +50,12 @@ static double relative_gap(const training_watch *w, const round_report *r)
 
 static bool decide(training_watch *w, const round_report *r)
 {
-    if (w->now.relative_gap <= w->target)
+    if (w->now.has_dual && w->now.relative_gap <= w->target)
         w->reason = BDA_REACHED_GAP;
     else if (r->interrupted)
         w->reason = BDA_INTERRUPTED;
+    else if (r->finished)
+        w->reason = BDA_FINISHED;
     else if (r->stalled)
         w->reason = BDA_STALLED;
     else if (r->round >= w->max_rounds)
@@ -65,9 +67,12 @@ static bool decide(training_watch *w, const round_report *r)
     return true;
 }
 
-static bool watch_round(watch *self, const round_report *r, const double *weights)
+static bool watch_round(watch *self, const round_report *told, const double *weights)
 {
     training_watch *w = of(self);
+    round_report report = *told, *r = &report;
+    r->vectors_sent -= w->vectors_before;
+    r->bytes_sent -= w->bytes_before;
     bda_progress *now = &w->now;
     bool first = r->round == 0;
     if (first) {
@@ -76,27 +81,39 @@ static bool watch_round(watch *self, const round_report *r, const double *weight
     }
     if (!check_numbers(w, r))
         return true;
-    if (first || r->primal < now->best_primal) {
+    bool better = first || !now->has_dual || r->primal < now->best_primal;
+    if (better)
         now->best_primal = r->primal;
-        memcpy(w->best_w, weights, w->n * sizeof *weights);
-    }
     now->round = r->round;
     now->seconds = r->seconds;
     now->primal = r->primal;
     now->dual = r->dual;
     now->step = r->step;
-    now->target = w->target;
-    now->relative_gap = relative_gap(w, r);
+    now->target = now->has_dual ? w->target : 0;
+    now->relative_gap = now->has_dual ? relative_gap(w, r) : NAN;
+    self->to_go = now->has_dual && w->target > 0 ? now->relative_gap / w->target : INFINITY;
     log_write_round(w->log, r, now);
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
-    return decide(w, r);
+    bool stop = decide(w, r);
+    if (r->kept_best ? stop : better)
+        memcpy(w->best_w, weights, w->n * sizeof *weights);
+    return stop;
 }
 
 void watch_start(training_watch *w, double *best_w, uint64_t n)
 {
-    w->watch = (watch){.seconds = watch_seconds, .interrupted = watch_interrupted, .round = watch_round};
+    w->watch =
+        (watch){.to_go = INFINITY, .seconds = watch_seconds, .interrupted = watch_interrupted, .round = watch_round};
     w->best_w = best_w;
     w->n = n;
     w->started = clock_now();
+}
+
+bool watch_complete(const training_watch *w)
+{
+    if (w->reason == BDA_REACHED_GAP)
+        return true;
+    bool own_end = w->reason == BDA_FINISHED || (w->reason == BDA_MAX_ROUNDS && !w->now.has_dual);
+    return own_end && !w->target_given;
 }

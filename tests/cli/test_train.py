@@ -22,7 +22,7 @@ class Log(support.Case):
         return r, self.log("log")
 
     def test_every_field(self):
-        _, log = self.train("--gap=1e-4", "--epsilon=0.1")
+        _, log = self.train("--gap=1e-4", "--epsilon=0.1", "--local-epochs=2")
         self.assertEqual(list(log[0])[:len(START)], START)
         for line in log[1:-1]:
             self.assertEqual(list(line), ROUND)
@@ -33,7 +33,7 @@ class Log(support.Case):
         self.assertEqual((start["ranks"], start["threads"], start["blocks"]), (1, 1, 1))
         self.assertEqual((start["instances"], start["features"], start["nonzeros"]), (200, 30, 1200))
         self.assertEqual(start["load_bytes"], len(self.read("d")))
-        self.assertEqual((start["cost"], start["gap"], start["local_epochs"], start["seed"]), (1, 1e-4, 1, 1))
+        self.assertEqual((start["cost"], start["gap"], start["local_epochs"], start["seed"]), (1, 1e-4, 2, 1))
 
     def test_numbers_have_17_digits(self):
         self.train("--epsilon=0.1", "--cost=0.3")

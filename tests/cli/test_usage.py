@@ -4,7 +4,8 @@ import re
 import support
 
 TRAIN = """task loss cost epsilon l1-ratio feature-penalty bias class-weight method gap max-rounds max-time
-local-epochs a1 a2 line-search step tau beta blocks seed threads log quiet progress zero-based""".split()
+local-epochs a1 a2 line-search step tau beta hull accelerate history penalty balance relaxation blocks seed threads
+threads-mode log quiet progress zero-based""".split()
 OPTIONS = {
     "train": TRAIN,
     "predict": ["scores", "probability", "metrics", "threads", "quiet", "zero-based"],

@@ -1,8 +1,7 @@
 /* fuzz_binary.c - binary data with random changes, half of them with checksums made right again: it is refused with a
  * sentence, or what was loaded keeps every promise that loops rely on. usage: fuzz_binary [SEED [CASES]] */
-#include "base/random.h"
 #include "data/binary.h"
-#include "unit/data_support.h"
+#include "fuzz/fuzz_data.h"
 
 #include <math.h>
 #include <xxhash.h>
@@ -63,17 +62,38 @@ static bool sound(const data *d)
     return r->start[r->count] - r->start[0] == d->nonzeros && r->count == d->instances;
 }
 
+static char *original[4];
+static size_t sizes[4];
+
+static bool one_case(rng *r, uint64_t i, bool *accepted)
+{
+    size_t size = sizes[i % 4];
+    char *bytes = malloc(size);
+    if (!bytes)
+        return false;
+    memcpy(bytes, original[i % 4], size);
+    mutate(r, bytes, size);
+    if (rng_below(r, 4) == 0)
+        size -= rng_below(r, (uint32_t)size);
+    if (rng_below(r, 2) && size > BINARY_HEADER)
+        forge(bytes, size);
+    support_write("d", bytes, size);
+    free(bytes);
+    bda_error err = {0};
+    data *d = support_read(alone, "d", 1, 1, &err);
+    bool right = d ? sound(d) : strncmp(err.text, "d", 1) == 0;
+    if (!right)
+        fprintf(stderr, "%s\n", d ? "what was read breaks a promise" : err.text);
+    *accepted = d != NULL;
+    data_free(d);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
-             cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 40000;
     bda_error err = {0};
-    bda_comm *alone = bda_comm_single(&err);
-    uint64_t accepted = 0;
-    if (!alone || support_open(NULL) != 0)
+    if (support_open(NULL) != 0)
         return 1;
-    char *original[4];
-    size_t sizes[4];
     for (int form = 0; form < 4; form++) {
         support_write("d", texts[form], strlen(texts[form]));
         data *d = support_read(alone, "d", 1, 1, &err);
@@ -82,34 +102,9 @@ int main(int argc, char **argv)
         original[form] = support_load("d", &sizes[form]);
         data_free(d);
     }
-    for (uint64_t i = 0; i < cases; i++) {
-        size_t size = sizes[i % 4];
-        char *bytes = malloc(size);
-        if (!bytes)
-            return 1;
-        memcpy(bytes, original[i % 4], size);
-        rng r;
-        rng_open(&r, seed, i, 0);
-        mutate(&r, bytes, size);
-        if (rng_below(&r, 4) == 0)
-            size -= rng_below(&r, (uint32_t)size);
-        if (rng_below(&r, 2) && size > BINARY_HEADER)
-            forge(bytes, size);
-        support_write("d", bytes, size);
-        free(bytes);
-        err = (bda_error){0};
-        data *d = support_read(alone, "d", 1, 1, &err);
-        if (d ? !sound(d) : strncmp(err.text, "d", 1) != 0) {
-            fprintf(stderr, "seed %llu, case %llu: %s\n", (unsigned long long)seed, (unsigned long long)i, err.text);
-            return 1;
-        }
-        accepted += d != NULL;
-        data_free(d);
-    }
+    int status = fuzz_run(argc, argv, 40000, 100, one_case);
     for (int form = 0; form < 4; form++)
         free(original[form]);
     unlink("d");
-    bda_comm_free(alone);
-    printf("%llu cases, %llu accepted\n", (unsigned long long)cases, (unsigned long long)accepted);
-    return support_close(NULL) == 0 && accepted > cases / 100 && accepted < cases ? 0 : 1;
+    return support_close(NULL) == 0 ? status : 1;
 }

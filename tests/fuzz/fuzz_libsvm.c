@@ -1,7 +1,6 @@
 /* fuzz_libsvm.c - random mutations of LIBSVM text, read by the parser and by a slow plain one that is written from
  * the grammar: they must agree on what is accepted and on every number. usage: fuzz_libsvm [SEED [CASES]] */
-#include "base/random.h"
-#include "unit/data_support.h"
+#include "fuzz/fuzz_data.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -151,37 +150,32 @@ static size_t mutate(rng *r, char *text)
     return length;
 }
 
+static bool one_case(rng *r, uint64_t i, bool *accepted)
+{
+    (void)i;
+    char text[LONGEST];
+    size_t length = mutate(r, text);
+    support_write("d", text, length);
+    bda_error err = {0};
+    data *d = support_read(alone, "d", 1, 1, &err);
+    char *seen = d ? support_show(d) : NULL, *expected = plain_read(text, length);
+    bool same = seen && expected ? strcmp(seen, expected) == 0 : !seen && !expected;
+    bool right = same && (d || strncmp(err.text, "d", 1) == 0);
+    if (!right)
+        fprintf(stderr, "%.*s\nseen     %s\nexpected %s\n%s\n", (int)length, text, seen ? seen : "-",
+                expected ? expected : "-", err.text);
+    *accepted = d != NULL;
+    free(seen);
+    free(expected);
+    data_free(d);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
-             cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 30000;
-    bda_error err = {0};
-    bda_comm *alone = bda_comm_single(&err);
-    uint64_t accepted = 0;
-    if (!alone || support_open(NULL) != 0)
+    if (support_open(NULL) != 0)
         return 1;
-    for (uint64_t i = 0; i < cases; i++) {
-        rng r;
-        char text[LONGEST];
-        rng_open(&r, seed, i, 0);
-        size_t length = mutate(&r, text);
-        support_write("d", text, length);
-        err = (bda_error){0};
-        data *d = support_read(alone, "d", 1, 1, &err);
-        char *seen = d ? support_show(d) : NULL, *expected = plain_read(text, length);
-        bool same = seen && expected ? strcmp(seen, expected) == 0 : !seen && !expected;
-        if (!same || (!d && strncmp(err.text, "d", 1) != 0)) {
-            fprintf(stderr, "seed %llu, case %llu:\n%.*s\nseen     %s\nexpected %s\n%s\n", (unsigned long long)seed,
-                    (unsigned long long)i, (int)length, text, seen ? seen : "-", expected ? expected : "-", err.text);
-            return 1;
-        }
-        accepted += d != NULL;
-        free(seen);
-        free(expected);
-        data_free(d);
-    }
+    int status = fuzz_run(argc, argv, 30000, 20, one_case);
     unlink("d");
-    bda_comm_free(alone);
-    printf("%llu cases, %llu accepted\n", (unsigned long long)cases, (unsigned long long)accepted);
-    return support_close(NULL) == 0 && accepted > cases / 20 && accepted < cases ? 0 : 1;
+    return support_close(NULL) == 0 ? status : 1;
 }

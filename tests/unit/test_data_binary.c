@@ -6,8 +6,6 @@
 
 #include <xxhash.h>
 
-static comm *alone;
-
 static data *from_text(const char *text)
 {
     bda_error err = {0};
@@ -220,37 +218,33 @@ static void made_up_files(void **state)
                  offsetof(binary_header, version), &version, 4);
 }
 
+typedef struct writing {
+    const data *d;
+    bool text;
+} writing;
+
+static bool try_writing(void *what, bda_error *err)
+{
+    const writing *w = what;
+    bool written = data_write(alone, w->d, "d", w->text, false, err);
+    assert_int_equal(access("d", F_OK), written ? 0 : -1);
+    return written;
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
-    data *d = from_text(forms[3]), *back = NULL;
+    data *d = from_text(forms[3]);
     for (int text = 0; text < 2; text++) {
-        bool written = false;
-        uint64_t k = 1;
-        for (; !written; k++) {
-            bda_error err = {0};
-            mem_fail_at(k);
-            written = data_write(alone, d, "d", text, false, &err);
-            mem_fail_at(0);
-            assert_true(written || strstr(err.text, "out of memory"));
-            assert_int_equal(access("d", F_OK), written ? 0 : -1);
-            assert_true(k < 1000);
-        }
-        assert_true(k > 2);
+        assert_true(support_run_short(try_writing, &(writing){d, text}) > 1);
         unlink("d");
     }
     bda_error err = {0};
     assert_true(data_write(alone, d, "d", false, false, &err));
-    for (uint64_t k = 1; !back; k++) {
-        err = (bda_error){0};
-        mem_fail_at(k);
-        back = support_read(alone, "d", 2, 1, &err);
-        mem_fail_at(0);
-        assert_true(back || strstr(err.text, "out of memory"));
-        assert_true(k < 1000);
-    }
-    check_same(d, back);
-    data_free(back);
+    support_reading back = {"d", 2, 1, NULL};
+    assert_true(support_run_short(support_try_reading, &back) > 1);
+    check_same(d, back.read);
+    data_free(back.read);
     data_free(d);
     unlink("d");
 }
@@ -302,19 +296,6 @@ static void rows_from_memory(void **state)
     assert_string_equal(err.text, "the data in memory is empty: there are no instances in it");
 }
 
-static int open_alone(void **state)
-{
-    bda_error err = {0};
-    alone = bda_comm_single(&err);
-    return alone ? support_open(state) : -1;
-}
-
-static int close_alone(void **state)
-{
-    bda_comm_free(alone);
-    return support_close(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,5 +307,5 @@ int main(void)
         cmocka_unit_test(nothing_is_left_of_a_failed_write),
         cmocka_unit_test(rows_from_memory),
     };
-    return cmocka_run_group_tests(tests, open_alone, close_alone);
+    return cmocka_run_group_tests(tests, support_open, support_close);
 }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char text[4096 + NUMBER_PADDING];
+enum { LONGEST = 4096 };
+static char room[NUMBER_BEFORE + LONGEST + NUMBER_PADDING], *const text = room + NUMBER_BEFORE;
 
 static bool same_bits(double a, double b)
 {
@@ -88,7 +89,7 @@ static void halfway_texts(void **state)
         if (isinf(next))
             continue;
         long double middle = ((long double)x + (long double)next) / 2;
-        snprintf(text, sizeof text - NUMBER_PADDING, "%.*Le", 1100, middle);
+        snprintf(text, LONGEST, "%.*Le", 1100, middle);
         char *e = strchr(text, 'e'), exponent[16];
         strcpy(exponent, e);
         while (e[-1] == '0')
@@ -196,7 +197,7 @@ static void what_is_not_a_number(void **state)
     static const char *const texts[] = {"",   " 1",  "+",     "-",   ".",   "-.",   "+-1", "--1", "e5", ".e5",
                                         "1e", "1e+", "1.5e-", "nan", "inf", "-inf", "x",   ":1",  "\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        memset(text, 0, sizeof text);
+        memset(text, 0, LONGEST);
         strcpy(text, texts[i]);
         double value = 5;
         assert_null(number_read(text, &value));

@@ -1,5 +1,6 @@
 /* test_data_text.c - LIBSVM text: what is accepted and as what, what is refused and with which words, forms, packing,
  * threads, and memory that runs out at any moment. */
+#include "base/random.h"
 #include "unit/cmocka_all.h"
 #include "unit/data_support.h"
 
@@ -8,8 +9,6 @@
 #include <sys/wait.h>
 #include <zlib.h>
 #include <zstd.h>
-
-static comm *alone;
 
 static data *read_text(const char *text, bool zero_based, bda_error *err)
 {
@@ -321,36 +320,55 @@ static void memory_may_run_out(void **state)
         support_write("d", texts[i], strlen(texts[i]));
         gzip_to("d.gz", "wb", texts[i], strlen(texts[i]));
         for (int packed = 0; packed < 2; packed++) {
-            data *d = NULL;
-            uint64_t k = 1;
-            for (; !d; k++) {
-                bda_error err = {0};
-                mem_fail_at(k);
-                d = support_read(alone, packed ? "d.gz" : "d", 1, 1, &err);
-                mem_fail_at(0);
-                if (!d)
-                    assert_non_null(strstr(err.text, "out of memory"));
-                assert_true(k < 1000);
-            }
-            assert_true(k > 10);
-            data_free(d);
+            support_reading r = {packed ? "d.gz" : "d", 1, 1, NULL};
+            assert_true(support_run_short(support_try_reading, &r) > 9);
+            data_free(r.read);
         }
     }
     size_t length;
     char *text = many_rows(false, &length);
     support_write("d", text, length);
-    data *d = NULL;
-    for (uint64_t k = 1; !d; k++) {
-        bda_error err = {0};
-        mem_fail_at(k);
-        d = support_read(alone, "d", 1, 3, &err);
-        mem_fail_at(0);
-        assert_true(d || strstr(err.text, "out of memory"));
-    }
-    check_many(d, false);
-    data_free(d);
+    support_reading r = {"d", 1, 3, NULL};
+    assert_true(support_run_short(support_try_reading, &r) > 1);
+    check_many(r.read, false);
+    data_free(r.read);
     free(text);
     unlink("d"), unlink("d.gz");
+}
+
+/* Of every length and sign, and behind indices of every length. */
+static void values_are_read_as_strtod_does(void **state)
+{
+    (void)state;
+    enum { VALUES = 60000 };
+    double *expected = malloc(VALUES * sizeof *expected);
+    char *text;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    rng r;
+    rng_open(&r, 4, 0, 0);
+    for (int i = 0; i < VALUES; i++) {
+        static const char *const signs[] = {"", "", "", "-", "+"};
+        char value[64];
+        int places = (int)rng_below(&r, i % 2 ? 20 : 12), at = 0;
+        at += sprintf(value, "%s%.*s.", signs[rng_below(&r, 5)], i % 3 ? 1 : 1 + (int)rng_below(&r, 9), "987654321");
+        value[at - 2] = (char)('0' + rng_below(&r, 10));
+        for (int k = 0; k < places; k++)
+            value[at++] = (char)('0' + rng_below(&r, 10));
+        value[at++] = '7'; /* zeros would not be stored */
+        value[at] = 0;
+        expected[i] = strtod(value, NULL);
+        fprintf(to, "1 %.*s:%s%s\n", 1 + (int)rng_below(&r, 9), "123456789", value, i % 7 ? "" : " # end");
+    }
+    fclose(to);
+    bda_error err = {0};
+    data *d = read_text(text, false, &err);
+    assert_int_equal(d->rows.form, ROWS_CONSTANT);
+    for (int i = 0; i < VALUES; i++)
+        assert_memory_equal(&d->rows.value[i], &expected[i], sizeof *expected);
+    data_free(d);
+    free(text);
+    free(expected);
 }
 
 static void labels_are_listed(void **state)
@@ -377,19 +395,6 @@ static void labels_are_listed(void **state)
     }
 }
 
-static int open_alone(void **state)
-{
-    bda_error err = {0};
-    alone = bda_comm_single(&err);
-    return alone ? support_open(state) : -1;
-}
-
-static int close_alone(void **state)
-{
-    bda_comm_free(alone);
-    return support_close(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,7 +406,8 @@ int main(void)
         cmocka_unit_test(packed_text),
         cmocka_unit_test(pipes_can_be_read_once),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(values_are_read_as_strtod_does),
         cmocka_unit_test(labels_are_listed),
     };
-    return cmocka_run_group_tests(tests, open_alone, close_alone);
+    return cmocka_run_group_tests(tests, support_open, support_close);
 }

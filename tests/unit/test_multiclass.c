@@ -73,7 +73,7 @@ static void open_two_classes(bench *t, bda_error *err)
     p->n = 2 * N;
     p->penalty = penalty_for(N, 2, 0, NULL, 1);
     const block_kind *kind = p->loss->kind == LOSS_LOGISTIC ? &softmax_blocks : &crammer_singer_blocks;
-    block base = {kind, p, 0, 0, (uint32_t)t->shape.rows, INFINITY};
+    block base = {.kind = kind, .p = p, .count = (uint32_t)t->shape.rows, .violation = INFINITY};
     t->blocks = ARENA_TAKE(&t->memory, block *, 2, err);
     assert_non_null(t->blocks);
     assert_non_null(t->blocks[0] = kind->open(&t->memory, &base, err));
@@ -444,6 +444,30 @@ static void test_moves_stay_feasible(void **unused)
         }
 }
 
+/* With one block the model is the dual itself: rounds of several epochs, which pass over what is settled, end at its
+ * minimum, and an epoch never costs more than a pass over the rows. */
+static void test_epochs_end_at_the_optimum(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        bench t;
+        bench_open(&t, &(shape){names[k], 16, 5, 1, 2, 1, false});
+        double w[LENGTH] = {0}, dv[LENGTH], first = evaluate(&t, w).gap;
+        for (uint64_t round = 0; round < 300; round++) {
+            subproblem model = with_trials(&(subproblem){.w = w, .a1 = 1, .epochs = 5, .seed = 1, .round = round});
+            block_direction d;
+            block_solve(t.blocks[0], &model, dv, &d);
+            assert_true(d.cells <= 5 * 16 * N);
+            block_move(t.blocks[0], 1);
+            for (uint64_t j = 0; j < t.problem.n; j++)
+                w[j] += dv[j];
+            evaluate(&t, w);
+        }
+        assert_true(evaluate(&t, w).gap <= 1e-9 * first);
+        bench_close(&t);
+    }
+}
+
 /* ---- two classes ---------------------------------------------------------------------------------------------- */
 
 /* With two classes the best weights are w_1 = -w_0 = u/2, and  u'u/4 + C sum xi(u'x) = (u'u/2 + 2C sum xi(u'x)) / 2 :
@@ -537,7 +561,7 @@ static void test_training_without_memory(void **unused)
         shape s = {names[k], MOST_ROWS, 5, 2, 1, 1, false};
         bench t;
         bench_open(&t, &s);
-        watch eyes = {no_seconds, never_interrupted, three_rounds};
+        watch eyes = {.seconds = no_seconds, .interrupted = never_interrupted, .round = three_rounds};
         method_options options = {.a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .local_epochs = 1};
         bool in_epoch = false, done = false;
         for (uint64_t at = 1; !done; at++) {
@@ -562,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_direction_is_told_truly),
         cmocka_unit_test(test_moves_stay_feasible),
+        cmocka_unit_test(test_epochs_end_at_the_optimum),
         cmocka_unit_test(test_two_classes_are_binary),
         cmocka_unit_test(test_epoch_without_memory),
         cmocka_unit_test(test_training_without_memory),
