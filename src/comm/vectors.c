@@ -32,12 +32,24 @@ static grid grid_for(uint64_t blocks, double largest)
                   .to_real = {ldexp(1, -half), ldexp(1, half - power)}};
 }
 
-/* To the nearest whole number (ties to even). From 2^51 on at most one bit of fraction is left, and is cut. */
+/* The whole number that `shift` has moved into the low bits of a double; 2^51 more than that is its size limit. */
+static const double shift = 0x1.8p52;
+
+static inline int64_t shifted_bits(double x)
+{
+    int64_t bits, zero;
+    memcpy(&bits, &x, sizeof bits);
+    memcpy(&zero, &shift, sizeof zero);
+    return bits - zero;
+}
+
+/* To the nearest whole number (ties to even), for |units| <= 2^62, in two halves of 32 bits: no branch and no
+ * conversion instruction, so that the loops below work on several numbers at once. Both differences are exact. */
 static inline int64_t nearest(double units)
 {
-    const double shift = 0x1.8p52;
-    double rounded = (units + shift) - shift;
-    return (int64_t)(fabs(units) < 0x1p51 ? rounded : units);
+    double high = units * 0x1p-32 + shift;
+    double low = (units - (high - shift) * 0x1p32) + shift;
+    return (int64_t)((uint64_t)shifted_bits(high) << 32) + shifted_bits(low);
 }
 
 static void set_units(int64_t *restrict units, const double *restrict x, uint64_t n, const grid *g)

@@ -61,13 +61,15 @@ double dual_column_max(const dual_run *r, int column, int m)
 
 #define MOST_EPOCHS 4
 
-/* The gap falls about as fast as it did since the last look: so many passes that the next look is worth it, and a
+/* The gap falls about as fast as it did in the last looks at it: so many passes that the next look is worth it, and a
  * little fewer than all that seem to be needed. */
 static void choose_epochs(dual_run *r)
 {
-    double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs, needed = log(now) / fall;
-    bool known = isfinite(r->to_go_before) && fall > 0;
-    r->epochs = !known ? 1 : needed >= MOST_EPOCHS / 0.7 ? MOST_EPOCHS : (int64_t)fmax(1, 0.7 * needed);
+    double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs;
+    if (isfinite(fall))
+        r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
+    r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
+    r->epochs = (int64_t)fmin(fmax(1, 0.7 * r->passes_left), MOST_EPOCHS);
     r->to_go_before = now;
 }
 

@@ -23,6 +23,8 @@ typedef struct dual_run {
     int64_t epochs;
     bool as_needed;      /* so many as the gap's fall asks for */
     double to_go_before; /* of the watch, at the last round */
+    double fall;         /* of its logarithm in a pass, smoothed */
+    double passes_left;  /* that seem to be needed; 0: not known */
     uint64_t seed;
 
     arena memory;

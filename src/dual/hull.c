@@ -22,7 +22,9 @@
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
                       bda_error *err);
+static bool hull_begin(hull_run *r, bda_error *err);
 static void hull_close(hull_run *r);
+static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
 static bool evaluate(hull_run *r, bda_error *err);
 static bool report(hull_run *r, uint64_t t);
 static void choose_vectors(hull_run *r);
@@ -33,15 +35,22 @@ static void search(hull_run *r, double start);
 bool hull_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     hull_run r;
-    bool ok = hull_open(&r, p, self->preset, options, watch, err);
-    for (uint64_t t = 0; ok; t++) {
+    uint64_t t = 0, reported = UINT64_MAX;
+    bool stop = false, ok = hull_open(&r, p, self->preset, options, watch, err);
+    if (ok && r.d.as_needed) {
+        ok = plain_rounds(&r, &t, &stop, err);
+        reported = t;
+    }
+    ok = ok && (stop || hull_begin(&r, err));
+    for (; ok && !stop; t++) {
         double start = 0;
         p->penalty.kind->gradient(&p->penalty, r.d.w, r.d.v); /* w = grad g*(v) */
         ok = evaluate(&r, err);                               /* margins of w, P(w), f(alpha) */
         if (!ok)
             break;
         hull_improve_primal(&r); /* best: never above P(w), never rising */
-        if (report(&r, t))
+        stop = t != reported && report(&r, t);
+        if (stop)
             break;
         choose_vectors(&r);
         if (r.with_solution)
@@ -56,6 +65,27 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 }
 
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
+
+#define PLAIN_ROUNDS 4    /* at least */
+#define PLAIN_PATIENCE 50 /* passes that may be left */
+
+/* With one block plain coordinate descent is the fastest where few passes are needed: it goes on until they prove to
+ * be many. The round *t is reported when it ends. */
+static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
+{
+    dual_run *d = &r->d;
+    for (;; ++*t) {
+        d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
+        d->report.choice = "plain";
+        *stop = dual_evaluate(d, *t);
+        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > PLAIN_PATIENCE))
+            return true;
+        dual_solve(d, *t);
+        if (!dual_sum(d, err))
+            return false;
+        dual_move(d, dual_step(d));
+    }
+}
 
 static bool evaluate(hull_run *r, bda_error *err)
 {
@@ -168,7 +198,7 @@ static void look_ahead(hull_run *r, double beta)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = r->start[k];
-        block_advance(d->blocks[k], HULL_POINTS, beta, r->slopes[k], r->advanced[k]);
+        block_advance(d->blocks[k], 2 * r->ring, beta, r->slopes[k], r->advanced[k]);
         instances_image(&r->part[k], r->slopes[k], to);
         for (uint64_t j = 0; j < p->n; j++)
             to[j] = w_y[j] + d->a1 * (d->h ? d->h[j] : 1) * to[j];
@@ -226,7 +256,7 @@ static void end_momentum(hull_run *r, bool uphill)
 static int place_for(hull_run *r, bool solution)
 {
     uint64_t kept = solution ? r->kept_solutions++ : r->kept_images++;
-    int at = (int)(kept % (uint64_t)r->ring) + (solution ? 0 : HULL_RING);
+    int at = (int)(kept % (uint64_t)r->ring) + (solution ? 0 : r->ring);
     for (int k = 0; k < r->points; k++)
         if (r->point[k] == at)
             return at;
@@ -256,7 +286,7 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
         ok = block_keep(d->blocks[k], at, length) && ok;
     if (r->form == HULL_MOMENTUM) /* alpha as it is now, for the next round */
         for (uint64_t k = 0; k < d->local; k++)
-            ok = block_keep(d->blocks[k], HULL_POINTS, 0) && ok;
+            ok = block_keep(d->blocks[k], 2 * r->ring, 0) && ok;
     r->moved = true;
     memcpy(r->image[at], d->v, p->n * sizeof *d->v);
     vec_add(r->image[at], length, d->dv, p->n, p->threads);
@@ -382,13 +412,12 @@ static bool take_memory(hull_run *r, bda_error *err)
         !(r->z_now = take_margins(r, err)) || !(r->slopes = take_margins(r, err)) ||
         (r->smooth && !(r->z_aim = take_margins(r, err))))
         return false;
-    for (int a = 0; a < r->ring; a++)
-        if (!(r->image[a] = ARENA_TAKE(m, double, p->n, err)) ||
-            !(r->image[HULL_RING + a] = ARENA_TAKE(m, double, p->n, err)))
+    for (int a = 0; a < 2 * r->ring; a++)
+        if (!(r->image[a] = ARENA_TAKE(m, double, p->n, err)))
             return false;
     for (uint64_t k = 0; k < d->local; k++) {
         d->blocks[k]->margins = r->z_now[k];
-        if (!block_points(d->blocks[k], m, HULL_POINTS + (r->form == HULL_MOMENTUM), err))
+        if (!block_points(d->blocks[k], m, 2 * r->ring + (r->form == HULL_MOMENTUM), err))
             return false;
     }
     return r->form != HULL_MOMENTUM || take_momentum(r, err);
@@ -417,15 +446,12 @@ bool hull_fits(const problem *p)
     return worst_share(p, HULL_RING / 2) < 0.8;
 }
 
-/* Many instances of few features: momentum; sooner with the multiclass SVM, whose alphas are many more. Otherwise
- * both vectors, until messages prove slow. */
-static hull_form choose_form(const problem *p, const method_options *options)
+/* Momentum never needs many more rounds than the others, and often far fewer. */
+static hull_form choose_form(const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    const bool crammer_singer = p->classes > 2 && p->loss->kind != LOSS_LOGISTIC;
-    const uint64_t enough = crammer_singer ? p->rows.columns : 20 * p->n;
-    return p->data->instances > enough && !options->lock_free ? HULL_MOMENTUM : HULL_FUSED;
+    return options->lock_free ? HULL_FUSED : HULL_MOMENTUM;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -434,12 +460,22 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     memset(r, 0, sizeof *r);
     if (!dual_open(&r->d, preset, p, options, watch, err))
         return false;
-    r->form = choose_form(p, options);
+    r->form = choose_form(options);
     r->choosing = options->hull == HULL_DEFAULT && r->form == HULL_FUSED;
+    r->asked_epochs = options->local_epochs;
     if (r->form == HULL_MOMENTUM && options->lock_free)
         return err_set(err, BDA_USAGE,
                        "--hull=momentum has a model for each block, which --threads-mode=lock-free does "
                        "not; --hull=fused or one-vector go with it");
+    return true;
+}
+
+/* From the alpha that there is. */
+static bool hull_begin(hull_run *r, bda_error *err)
+{
+    problem *p = r->d.p;
+    r->d.as_needed = false;
+    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM && p->loss->quadratic_dual ? 2 : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
     r->smooth = p->loss->smooth && p->penalty.kind->smooth && (p->classes <= 2 || p->loss->kind == LOSS_LOGISTIC);
     r->newest = -1;

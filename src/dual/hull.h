@@ -19,6 +19,7 @@ bool hull_fits(const problem *p);
 typedef struct hull_run {
     dual_run d;
     hull_form form;
+    int64_t asked_epochs;
     bool choosing;                        /* between fused and one-vector, by measured times */
     double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
 

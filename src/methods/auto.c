@@ -1,8 +1,8 @@
 /* auto.c - which method is the fastest for a problem, by counts that are known before training.
  *
  *   few weights:              newton, where its matrix costs less than the passes it saves
- *   one block:                bda, which is plain dual coordinate descent with shrinking then
- *   otherwise:                hull, or bda where there is no memory for what hull keeps
+ *   otherwise:                hull, or bda where there is no memory for what hull keeps. With one block hull begins
+ *                             as plain dual coordinate descent with shrinking, and stays it where few passes do
  *
  * Options are kept: --local-epochs leaves bda and hull to choose from, --hull is hull's, --a1, --a2 and those of the
  * line search are bda's. The constants come from `./dev bench auto`; they are far from critical, for where the
@@ -47,15 +47,15 @@ const method *auto_choose(const problem *p, const method_options *o)
         return &bda_method;
     if (o->local_epochs == 0 && !o->lock_free && newton_pays(p))
         return &newton_method;
-    if (p->data->blocks == 1 || (o->lock_free && bda_comm_size(p->comm) == 1))
-        return &bda_method;
     return hull_fits(p) ? &hull_method : &bda_method;
 }
 
 method_options auto_options(const problem *p, const method *chosen, const method_options *asked)
 {
     method_options o = *asked;
-    if (chosen == &bda_method && o.local_epochs == 0 && p->data->blocks == 1)
+    const bool one_model = p->data->blocks == 1 || (o.lock_free && bda_comm_size(p->comm) == 1);
+    if (o.local_epochs == 0 && o.hull == HULL_DEFAULT && one_model &&
+        (chosen == &hull_method || chosen == &bda_method))
         o.local_epochs = EPOCHS_AS_NEEDED;
     return o;
 }

@@ -236,7 +236,7 @@ static void losses_along(descent *r, int m, double *const *const *q, int trials,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (uint64_t k = 0; k < r->local; k++) {
         const double *of[DESCENT_DIRECTIONS];
-        double full[DESCENT_DIRECTIONS * DESCENT_DIRECTIONS];
+        double full[DESCENT_DIRECTIONS * DESCENT_DIRECTIONS] = {0};
         for (int i = 0; i < m; i++)
             of[i] = q[i][k];
         for (int j = 0; j < trials; j++) {
@@ -266,7 +266,7 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
 {
     const penalty *p = &r->p->penalty;
     double begin = clock_now(), comm_before = r->report.comm_seconds;
-    incline g;
+    incline g = {.slope = {0}};
     if (d) {
         p->kind->slope(p, r->moved, r->w);
         incline_of(r, r->moved, m, d, &g);
@@ -280,6 +280,37 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
             add_kinked(r, m, d, &g, t + j * m, &change[j], first, second);
     }
     r->report.line_search_seconds += clock_now() - begin - (r->report.comm_seconds - comm_before);
+}
+
+/* By the sign of the slope, which tells a minimum apart where differences of P drown in rounding. P falls as far as
+ * `low`, which is a safe answer; between low and high by the secant and points around it. */
+double descent_search(descent *r, const double *d, double *const *q, double slope, uint64_t *trials)
+{
+    enum { TRIALS = DESCENT_TRIALS, MESSAGES = 6 };
+    const double small = -0.1 * slope;
+    double t[TRIALS] = {0.25, 0.5, 1, 2}, change[TRIALS], along[TRIALS];
+    double low = 0, high = INFINITY, at_low = slope, at_high = NAN;
+    for (int message = 0; slope < 0 && message < MESSAGES; message++) {
+        descent_along(r, 1, &d, &q, TRIALS, t, change, along, NULL);
+        *trials += TRIALS;
+        int best = 0;
+        for (int j = 0; j < TRIALS; j++) {
+            best = fabs(along[j]) < fabs(along[best]) ? j : best;
+            if (along[j] <= 0 && t[j] > low)
+                low = t[j], at_low = along[j];
+            if (along[j] > 0 && t[j] < high)
+                high = t[j], at_high = along[j];
+        }
+        best = message == 0 && fabs(along[2]) <= small ? 2 : best; /* Newton's own */
+        if (fabs(along[best]) <= small && (along[best] <= 0 || change[best] < 0))
+            return t[best];
+        double near = low + (high - low) * at_low / (at_low - at_high);
+        const double beyond[TRIALS] = {2 * low, 4 * low, 8 * low, 16 * low};
+        const double between[TRIALS] = {low + 0.5 * (near - low), near, near + 0.1 * (high - near),
+                                        near + 0.5 * (high - near)};
+        memcpy(t, isinf(high) ? beyond : between, sizeof t);
+    }
+    return low;
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */

@@ -79,41 +79,16 @@ static void direction(newton *x)
     r->report.epochs += 2; /* the margins, and the image at the new point */
 }
 
-/* A step along d at which the slope of P is at most a tenth of what it was, by the sign of the slope; 1 if it will
- * do. Below `low` P falls, so low is a safe answer. 0: there is nothing to gain. */
+/* 0: there is nothing to gain. */
 static double step(newton *x)
 {
-    enum { TRIALS = DESCENT_TRIALS, MESSAGES = 6 };
     descent *r = &x->r;
-    const double *d[1] = {x->d};
-    double *const *q[1] = {x->q};
     const double slope = vec_dot(r->gradient, x->d, r->p->n, r->p->threads);
-    double t[TRIALS] = {0.25, 0.5, 1, 2}, change[TRIALS], along[TRIALS];
-    double low = 0, high = INFINITY, at_low = slope, at_high = NAN;
+    uint64_t trials = 0;
+    double eta = descent_search(r, x->d, x->q, slope, &trials);
+    r->report.line_search_steps += trials;
     x->idle = -slope <= 1e-17 * fabs(r->primal) ? x->idle + 1 : 0;
-    for (int message = 0; slope < 0 && message < MESSAGES; message++) {
-        int best = 0;
-        descent_along(r, 1, d, q, TRIALS, t, change, along, NULL);
-        r->report.line_search_steps += TRIALS;
-        for (int j = 0; j < TRIALS; j++) {
-            if (fabs(along[j]) < fabs(along[best]) || (t[j] == 1 && fabs(along[j]) <= -0.1 * slope))
-                best = j;
-            if (along[j] <= 0 && t[j] > low)
-                low = t[j], at_low = along[j];
-            if (along[j] > 0 && t[j] < high)
-                high = t[j], at_high = along[j];
-        }
-        if (t[2] == 1 && fabs(along[2]) <= -0.1 * slope)
-            best = 2;
-        if (fabs(along[best]) <= -0.1 * slope && (along[best] <= 0 || change[best] < 0))
-            return t[best];
-        double near = isinf(high) ? 4 * low : low + (high - low) * at_low / (at_low - at_high); /* secant */
-        t[0] = isinf(high) ? 2 * low : low + 0.5 * (near - low);
-        t[1] = near;
-        t[2] = isinf(high) ? 8 * low : near + 0.1 * (high - near);
-        t[3] = isinf(high) ? 16 * low : near + 0.5 * (high - near);
-    }
-    return low;
+    return eta;
 }
 
 static void smooth_train(newton *x)

@@ -3,16 +3,22 @@
  *     min over s of  m(s) = gradient's + s'Hs/2   with  |s|_M <= radius,   H = (Hessian of g) + X D X'
  *
  * by conjugate gradients that never form H: a product with H is two passes over the rows and one message of n
- * numbers. w moves by s if P falls by a fair part of what the model m predicts; otherwise the region shrinks and s is
- * sought anew. M = (1 - a) I + a diag(H) with a = 0.01 is the preconditioner and the region's norm; its diagonal is
- * one more message a round.
+ * numbers. M = (1 - a) I + a diag(H) with a = 0.01 is the preconditioner and the region's norm; its diagonal is one
+ * more message a round.
+ *
+ * A step of which the model promised too much is not thrown away with the products that it cost: P along s is known
+ * from kept margins, and w moves to its minimum there. The region grows where it is in the way of good steps, and
+ * shrinks where the line search has to go back most of the way. The classical rule, which shrinks the region whenever
+ * the model is off by half, needs two to three times the messages where a generalised Hessian changes from step to
+ * step.
  *
  *     Lin and More, Newton's method for large bound-constrained optimization problems, SIAM J. Optim. 9, 1999
  *     Lin, Weng and Keerthi, Trust region Newton method for logistic regression, JMLR 9, 2008
  *     Hsia, Chiang and Lin, Preconditioned conjugate gradient methods in truncated Newton frameworks for large-scale
  *     linear classification, ACML 2018
+ *     Nocedal and Yuan, Combining trust region and line search techniques, 1998
  *     Nash and Sofer, Assessing a search direction within a truncated-Newton method, OR Letters 9, 1990: the
- *     conjugate gradients stop when a step improves m by less than half of what its steps did on average. */
+ *     conjugate gradients stop when a step improves m by less than a tenth of what its steps did on average. */
 #include "methods/tron.h"
 
 #include <math.h>
@@ -23,9 +29,9 @@
 #include "methods/rivals.h"
 
 #define DIAGONAL_PART 0.01 /* a */
-#define MODEL_GAIN 0.25    /* of the average below which conjugate gradients stop */
+#define MODEL_GAIN 0.1     /* of the average: below, conjugate gradients stop */
 #define MOST_PRODUCTS 1000 /* with H in one round */
-#define MOST_TRIALS 30     /* regions in one round */
+#define MOST_TRIALS 5      /* regions in one round */
 
 typedef struct tron {
     descent r;
@@ -38,19 +44,12 @@ typedef struct tron {
     int idle;      /* such steps in a row that did not lower |gradient| either */
 } tron;
 
-double tron_radius(const tron_trial *t)
+double tron_radius(const tron_trial *s)
 {
-    const double shrink = 0.25, halve = 0.5, grow = 4; /* sigma_1, sigma_2, sigma_3 */
-    const double poor = 0.25, good = 0.75;             /* eta_1, eta_2 */
-    double excess = -t->actual - t->slope;             /* what P has over its tangent */
-    double alpha = excess <= 0 ? grow : fmax(shrink, -0.5 * t->slope / excess), next = alpha * t->length;
-    if (t->actual < TRON_ACCEPT * t->predicted)
-        return fmin(next, halve * t->radius);
-    if (t->actual < poor * t->predicted)
-        return fmax(shrink * t->radius, fmin(next, halve * t->radius));
-    if (t->actual < good * t->predicted)
-        return fmax(shrink * t->radius, fmin(next, grow * t->radius));
-    return t->boundary ? grow * t->radius : fmax(t->radius, fmin(next, grow * t->radius));
+    const double good = 0.1, bad = 1e-3, grow = 4, shrink = 0.1;
+    if (s->boundary && s->taken >= good)
+        return grow * s->radius;
+    return s->taken < bad ? shrink * s->length : s->radius;
 }
 
 static bool take_memory(tron *x, bda_error *err)
@@ -127,7 +126,7 @@ static double to_boundary(tron *x, double length_squared)
     return sd > 0 ? room / (sd + root) : (root - sd) / dd;
 }
 
-/* s, and what the model says of it. rest = -gradient - H s throughout. */
+/* s: about the least of the model. rest = -gradient - H s throughout. */
 static tron_trial conjugate_gradients(tron *x)
 {
     descent *r = &x->r;
@@ -161,40 +160,29 @@ static tron_trial conjugate_gradients(tron *x)
             x->towards[j] = x->scaled[j] + beta * x->towards[j];
         rz = next > 1e-30 * first ? next : 0;
     }
-    return (tron_trial){.radius = x->radius,
-                        .length = sqrt(M_dot(x, x->s, x->s)),
-                        .slope = dot(x, r->gradient, x->s),
-                        .predicted = -model,
-                        .boundary = boundary};
+    x->unseen = -model < 1e-14 * fabs(r->primal);
+    return (tron_trial){.radius = x->radius, .length = sqrt(M_dot(x, x->s, x->s)), .boundary = boundary};
 }
 
-/* Seeks steps in smaller and smaller regions until one is good. False: there is none. */
-static bool step(tron *x, bool first_round)
+/* Finds s, in smaller regions where P does not fall along it, and how far to go. 0: nowhere. */
+static double step(tron *x, bool first_round)
 {
     descent *r = &x->r;
-    const double one = 1, *d[1] = {x->s};
-    double *const *q[1] = {x->q};
+    uint64_t points = 0;
     precondition(x);
     if (first_round)
         x->radius = x->Mg;
     for (int k = 0; k < MOST_TRIALS && x->Mg > 0; k++) {
-        double change;
         tron_trial s = conjugate_gradients(x);
-        if (!(s.predicted > 0))
-            return false;
         descent_margins(r, x->s, x->q);
-        descent_along(r, 1, d, q, 1, &one, &change, NULL, NULL);
+        s.taken = descent_search(r, x->s, x->q, dot(x, r->gradient, x->s), &points);
         r->report.line_search_steps++;
         r->report.epochs += 1;
-        x->unseen = s.predicted < 1e-14 * fabs(r->primal);
-        s.actual = x->unseen ? s.predicted : -change; /* the model is believed where P cannot tell */
-        if (first_round && k == 0)
-            s.radius = fmin(s.radius, s.length);
         x->radius = tron_radius(&s);
-        if (s.actual > TRON_ACCEPT * s.predicted)
-            return true;
+        if (s.taken > 0)
+            return s.taken;
     }
-    return false;
+    return 0;
 }
 
 static bool tron_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
@@ -209,12 +197,11 @@ static bool tron_train(const method *self, problem *p, const method_options *opt
     for (uint64_t t = 0; ok && !descent_evaluate(r, t); t++) {
         x.idle = r->norm < 0.9 * x.lowest || !x.unseen ? 0 : x.idle + 1;
         x.lowest = fmin(x.lowest, r->norm);
-        bool found = step(&x, t == 0); /* s: about argmin of the model within the region */
-        if (found)
-            descent_move(r, 1, x.s, x.q);
-        r->report.step = found;
+        double eta = step(&x, t == 0); /* s: about argmin of the model within the region */
+        descent_move(r, eta, x.s, x.q);
+        r->report.step = eta;
         r->report.epochs += 1; /* the image at the new point */
-        r->report.stalled = !found || x.idle >= 5;
+        r->report.stalled = eta == 0 || x.idle >= 5;
     }
     descent_close(r);
     return ok;

@@ -43,6 +43,46 @@ static double wright_omega(double q, double near)
     return w;
 }
 
+/* The same by Newton's method on all log(beta_k) and lambda together, from the last beta: a logarithm and a few
+ * exponentials for each class. False: it was too far off, or some beta was 0. */
+static bool solve_jointly(softmax *b, double C, const double *last)
+{
+    const uint64_t classes = b->m.base.p->classes;
+    const double *A = b->m.A, *c = b->c;
+    double *beta = b->beta, *u = b->logs, worst = INFINITY;
+    for (uint64_t k = 0; k < classes; k++) {
+        if (!(last[k] > 1e-280))
+            return false;
+        beta[k] = last[k];
+        u[k] = log(last[k]);
+    }
+    for (int step = 0; worst > 1e-6; step++) {
+        double weight = 0, excess = -C;
+        if (step == 12)
+            return false;
+        for (uint64_t k = 0; k < classes; k++) {
+            double flat = beta[k] / (1 + A[k] * beta[k]);
+            weight += flat;
+            excess += beta[k] - flat * (u[k] + A[k] * beta[k] + c[k]);
+        }
+        double lambda = -excess / weight;
+        worst = 0;
+        for (uint64_t k = 0; k < classes; k++) {
+            double move = (lambda - (u[k] + A[k] * beta[k] + c[k])) / (1 + A[k] * beta[k]);
+            move = fmin(fmax(move, -4), 2);
+            worst = fmax(worst, fabs(move));
+            u[k] += move;
+            beta[k] = exp(u[k]);
+        }
+    }
+    double total = 0;
+    for (uint64_t k = 0; k < classes; k++)
+        total += beta[k];
+    for (uint64_t k = 0; k < classes; k++)
+        beta[k] *= C / total;
+    return true;
+}
+
 /* beta at the solution, in b->beta, from the last one: the multiplier by Newton's method on log(sum beta) - log C,
  * which rises with a slope of at most 1, so that a step is never too long where it is too far to the right; from the
  * left it is kept within the bracket. */
@@ -107,12 +147,13 @@ ROWS_INLINE uint64_t epoch(softmax *b, const subproblem *s, const double *from, 
             b->log_A[k] = s->h ? log(b->m.A[k]) : log_common;
             b->c[k] = -b->m.score[k] - (b->m.A[k] - s->a2) * now[k] - s->a2 * start[k];
         }
-        solve_instance(b, C, now);
+        if (!solve_jointly(b, C, now))
+            solve_instance(b, C, now);
         for (uint64_t k = 0; k < classes; k++) {
             b->m.step[k] = scale * (now[k] - b->beta[k]); /* alpha = C e_y - beta */
             now[k] = b->beta[k];
         }
-        rows_add_classes(r, form, row, (uint32_t)classes, b->all, b->m.step, from == to ? s->h : NULL, classes, to);
+        rows_add_scores(r, form, row, b->m.step, from == to ? s->h : NULL, classes, to);
         cells += r->start[row + 1] - r->start[row];
     }
     return cells;
@@ -224,10 +265,8 @@ static block *softmax_open(arena *memory, const block *base, bda_error *err)
         !(b->start = arena_take(memory, count, classes * sizeof(double), "dual variables", err)) ||
         !(b->c = ARENA_TAKE(memory, double, classes, err)) || !(b->beta = ARENA_TAKE(memory, double, classes, err)) ||
         !(b->log_A = ARENA_TAKE(memory, double, classes, err)) ||
-        !(b->all = ARENA_TAKE(memory, uint32_t, classes, err)))
+        !(b->logs = ARENA_TAKE(memory, double, classes, err)))
         return NULL;
-    for (uint32_t m = 0; m < classes; m++)
-        b->all[m] = m;
     for (uint32_t i = 0; i < count; i++) /* alpha = 0 is beta = C e_y */
         b->now[i * classes + b->m.y[i]] = b->start[i * classes + b->m.y[i]] = multiclass_cost(&b->m, i);
     return &b->m.base;

@@ -10,10 +10,9 @@
 
 typedef struct softmax {
     multiclass m;
-    double *now, *start;        /* [count][classes] beta */
-    double *c, *beta, *log_A;   /* [classes] work space */
-    uint32_t *all;              /* [classes] 0, 1, 2 ... */
-    double *point[POINTS_MOST]; /* [count][classes] beta of kept points */
+    double *now, *start;             /* [count][classes] beta */
+    double *c, *beta, *log_A, *logs; /* [classes] work space */
+    double *point[POINTS_MOST];      /* [count][classes] beta of kept points */
 } softmax;
 
 /* p d - p + q for p = q e^d: what KL(p | q) has of one class, never negative */

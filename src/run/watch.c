@@ -96,7 +96,7 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
-    if (r->kept_best ? stop : better)
+    if (r->kept_best ? stop && r->primal <= now->best_primal : better)
         memcpy(w->best_w, weights, w->n * sizeof *weights);
     return stop;
 }
