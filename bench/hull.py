@@ -73,7 +73,5 @@ def ratios(options, sets):
 
 
 def run(options):
-    few, all_sets = tools.real_sets(["imdb", "a9a", "w8a"]), tools.real_sets(BINARY)
-    made = {"like rcv1": tools.generated("rcv1", 0.02)}
-    by_form(options, few or made)
-    ratios(options, all_sets or made)
+    by_form(options, tools.real_sets(["imdb", "a9a", "w8a"]) or {"like rcv1": tools.generated("rcv1", 0.02)})
+    ratios(options, tools.real_sets(BINARY) or {"like rcv1": tools.generated("rcv1", 0.02)})

@@ -142,7 +142,7 @@ void dual_solve(dual_run *r, uint64_t t)
         own.w = r->start ? r->start[k] : r->w;
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
-    r->report.local_seconds = clock_now() - begin;
+    r->report.local_seconds += clock_now() - begin;
 }
 
 /* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
@@ -177,7 +177,7 @@ bool dual_sum(dual_run *r, bda_error *err)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
     comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
                      p->threads);
-    r->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    r->report.comm_seconds += comm_said(p->comm)->seconds - before;
     r->report.epochs = p->data->nonzeros ? all->cells / (double)p->data->nonzeros : (double)r->epochs;
     return true;
 }

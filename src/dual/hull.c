@@ -119,7 +119,18 @@ static bool evaluate(hull_run *r, bda_error *err)
     return true;
 }
 
-#define TIMED_ROUNDS 3 /* then the form is chosen by what messages and passes took */
+static void choose_fewer(hull_run *r)
+{
+    if (r->form == HULL_MOMENTUM)
+        r->sparing = true;
+    else
+        r->form = HULL_ONE_VECTOR;
+}
+
+/* After so many rounds the form is chosen by what messages and passes took; not where vectors are short, so that the
+ * same seed gives the same bits there without asking for it. */
+#define TIMED_ROUNDS 3
+#define WIDE 65536
 
 /* The gap of best and alpha, term by term. */
 static bool report(hull_run *r, uint64_t t)
@@ -143,7 +154,7 @@ static bool report(hull_run *r, uint64_t t)
     if (r->choosing && t == TIMED_ROUNDS) {
         r->choosing = false;
         if (-dual_column_max(d, MESSAGE, COLUMNS) > 0.5 * dual_column_max(d, PASS, COLUMNS))
-            r->form = HULL_ONE_VECTOR;
+            choose_fewer(r);
     }
     round_report *to = &d->report;
     to->round = t;
@@ -158,7 +169,7 @@ static bool report(hull_run *r, uint64_t t)
     to->blocks = d->blocks;
     to->kept_best = true;
     static const char *const names[] = {"", "fused", "one-vector", "momentum"};
-    to->choice = names[r->form];
+    to->choice = r->sparing ? "momentum-sparing" : names[r->form];
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
@@ -167,6 +178,8 @@ static bool report(hull_run *r, uint64_t t)
     return stop;
 }
 
+#define SPARING 3 /* rounds from one image to the next where messages are slow */
+
 /* An image is due where best has moved since the last one. One vector: after a solution an image if it gains at least
  * half as much, or if there was none for four rounds. */
 static void choose_vectors(hull_run *r)
@@ -174,6 +187,8 @@ static void choose_vectors(hull_run *r)
     bool due = r->newest < 0;
     r->with_solution = true;
     r->with_image = due;
+    if (r->sparing)
+        r->with_image = due && r->since_image >= SPARING;
     if (r->form != HULL_ONE_VECTOR || !due)
         return;
     bool turn = r->since_image > 0 && (r->image_gain >= 0.5 * r->solution_gain || r->since_image >= 4);
@@ -199,9 +214,16 @@ static void look_ahead(hull_run *r, double beta)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = r->start[k];
         block_advance(d->blocks[k], 2 * r->ring, beta, r->slopes[k], r->advanced[k]);
+        if (!d->h) {
+            for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
+                r->slopes[k][i] *= d->a1;
+            memcpy(to, w_y, p->n * sizeof *to);
+            instances_add_image(&r->part[k], r->slopes[k], to);
+            continue;
+        }
         instances_image(&r->part[k], r->slopes[k], to);
         for (uint64_t j = 0; j < p->n; j++)
-            to[j] = w_y[j] + d->a1 * (d->h ? d->h[j] : 1) * to[j];
+            to[j] = w_y[j] + d->a1 * d->h[j] * to[j];
     }
 }
 
@@ -228,8 +250,7 @@ static void complete_directions(hull_run *r)
         r->apart[k] = vec_dot(dv, dv, n, 1);
         if (!d->start)
             continue;
-        instances_image(&r->part[k], r->advanced[k], r->start[k]);
-        vec_add(dv, 1, r->start[k], n, 1);
+        instances_add_image(&r->part[k], r->advanced[k], dv);
         d->local_direction[k].largest = vec_largest(dv, n, 1);
     }
 }
@@ -268,15 +289,20 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
 {
     dual_run *d = &r->d;
     problem *p = d->p;
+    double begin = clock_now();
     if (r->form == HULL_MOMENTUM)
         begin_momentum(r);
+    d->report.local_seconds += clock_now() - begin;
     dual_solve(d, t);
+    begin = clock_now();
     if (r->form == HULL_MOMENTUM)
         complete_directions(r);
+    d->report.local_seconds += clock_now() - begin;
     r->pass_seconds += d->report.local_seconds;
     if (!dual_sum(d, err))
         return false;
     r->message_seconds += d->report.comm_seconds;
+    begin = clock_now();
     double eta = dual_step(d), length = fmin(fmax(1, eta), fmax(1, d->direction.limit));
     if (r->form == HULL_MOMENTUM)
         end_momentum(r, eta <= 0);
@@ -288,9 +314,12 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
         for (uint64_t k = 0; k < d->local; k++)
             ok = block_keep(d->blocks[k], 2 * r->ring, 0) && ok;
     r->moved = true;
-    memcpy(r->image[at], d->v, p->n * sizeof *d->v);
-    vec_add(r->image[at], length, d->dv, p->n, p->threads);
+    double *point_image = r->image[at];
+#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t j = 0; j < p->n; j++)
+        point_image[j] = d->v[j] + length * d->dv[j];
     r->newest_solution = at;
+    d->report.local_seconds += clock_now() - begin - d->report.line_search_seconds;
     d->report.step = eta;
     *start = eta / length;
     for (uint64_t k = 0; k < d->local; k++) /* evaluate tells the others */
@@ -352,13 +381,11 @@ static void search(hull_run *r, double start)
         hull_products(r, count, changed);
     double decrease = hull_minimise(r, r->with_solution ? r->newest_solution : -1, start);
     double gain = decrease / (fabs(d->f) + decrease + 1e-300);
-    if (r->with_image && !r->with_solution) {
+    if (r->with_image && !r->with_solution)
         r->image_gain = gain;
-        r->since_image = 0;
-    } else {
+    else
         r->solution_gain = gain;
-        r->since_image++;
-    }
+    r->since_image = r->with_image ? 0 : r->since_image + 1;
     d->idle_rounds = decrease <= 1e-16 * fabs(d->f) && !r->with_image ? d->idle_rounds + 1 : 0;
     double comm_seconds = comm_said(d->p->comm)->seconds - comm_before;
     d->report.comm_seconds += comm_seconds;
@@ -461,7 +488,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     if (!dual_open(&r->d, preset, p, options, watch, err))
         return false;
     r->form = choose_form(options);
-    r->choosing = options->hull == HULL_DEFAULT && r->form == HULL_FUSED;
+    r->choosing = options->hull == HULL_DEFAULT && p->n >= WIDE;
     r->asked_epochs = options->local_epochs;
     if (r->form == HULL_MOMENTUM && options->lock_free)
         return err_set(err, BDA_USAGE,

@@ -20,7 +20,8 @@ typedef struct hull_run {
     dual_run d;
     hull_form form;
     int64_t asked_epochs;
-    bool choosing;                        /* between fused and one-vector, by measured times */
+    bool choosing;                        /* whether messages are slow, by measured times */
+    bool sparing;                         /* momentum with fewer images */
     double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
 
     /* The dual side: points with their images */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/vector.h"
 #include "dual/hull.h"
 
@@ -271,6 +272,7 @@ static void take_step(const subspace *s, const double *t)
 
 void hull_improve_primal(hull_run *r)
 {
+    double begin = clock_now(), comm_before = comm_said(r->d.p->comm)->seconds;
     subspace s = {.r = r, .m = 1};
     double t[MOST] = {0}, to_w[MOST] = {1}, value;
     for (uint64_t k = 0; k < r->d.local; k++) /* from margins to directions */
@@ -295,4 +297,7 @@ void hull_improve_primal(hull_run *r)
         r->stepped = true;
         r->newest = -1;
     }
+    double comm_seconds = comm_said(r->d.p->comm)->seconds - comm_before;
+    r->d.report.comm_seconds += comm_seconds;
+    r->d.report.eval_seconds += clock_now() - begin - comm_seconds;
 }

@@ -76,12 +76,17 @@ ROWS_INLINE void image(const instances *b, const double *s, double *v, rows_form
     }
 }
 
-double instances_image(const instances *b, const double *s, double *v)
+void instances_add_image(const instances *b, const double *s, double *v)
 {
-    memset(v, 0, b->p->n * sizeof *v);
 #define CALL(form) image(b, s, v, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
 #undef CALL
+}
+
+double instances_image(const instances *b, const double *s, double *v)
+{
+    memset(v, 0, b->p->n * sizeof *v);
+    instances_add_image(b, s, v);
     return vec_largest(v, b->p->n, 1);
 }
 

@@ -36,6 +36,9 @@ double instances_conjugate(const instances *b, const double *s);
 /* sum of xi_i(z_i) + xi_i*(-s_i) + s_i z_i, each term at least 0; s feasible, one margin */
 double instances_gap(const instances *b, const double *z, const double *s);
 
+/* v += X s */
+void instances_add_image(const instances *b, const double *s, double *v);
+
 /* v = X s; returns max |v_j| */
 double instances_image(const instances *b, const double *s, double *v);
 

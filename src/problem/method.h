@@ -24,6 +24,7 @@ typedef struct method_options {
     double step;          /* with SEARCH_NONE */
     double tau, beta;     /* of the Armijo rule */
     int64_t local_epochs; /* 0: the method's own choice; EPOCHS_AS_NEEDED */
+    double gap;           /* asked for, relative to the first; only to choose by: the watch decides when to stop */
     uint64_t seed;
     int64_t history;   /* of l-commdir and lbfgs; 0: the method's own */
     double penalty;    /* rho of admm */

@@ -1,9 +1,11 @@
 /* forecast.c - how much memory a training takes.
  *
  *     a nonzero    4 to 12 bytes, by the form of the values (data/rows.h)
- *     an instance  its start among the cells and its label, and the dual variables of problem/block.h
- *     a weight     a double in v, in dv, in the best w, and in dv once more for each further block of the rank; where
+ *     an instance  its start among the cells and its label; the dual variables of problem/block.h, or for primal
+ *                  methods margins and the like; what a method keeps beside them
+ *     a weight     a double in each vector that the method keeps, some of them once for each block of the rank; where
  *                  the regulariser is not w'w/2, in w and in the Hessian of its conjugate, too
+ *     newton       its matrix
  *
  * Left out: what does not grow with the data (the program, MPI, buffers of a few megabytes), which FIXED stands for.
  */
@@ -13,16 +15,49 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "methods/table.h"
 #include "problem/block.h"
 #include "run/settings.h"
 
 #define FIXED ((uint64_t)20 << 20)
 
-/* identity: w and v are one vector */
-static uint64_t vector_bytes(uint64_t n, uint64_t local_blocks, bool identity)
+/* What a method keeps on a rank, the best w included. */
+typedef struct keeping {
+    const char *method;
+    uint64_t vectors, block_vectors; /* of n numbers; of which one for each block */
+    uint64_t margins;                /* numbers for each instance, and each class of it where there are many */
+    bool primal;                     /* no dual variables */
+} keeping;
+
+static const keeping keepings[] = {
+    {"hull", 13, 1, 14, false},     {"newton", 6, 1, 20, true},    {"tron", 11, 1, 4, true},
+    {"l-commdir", 16, 1, 14, true}, {"lbfgs", 27, 1, 4, true},     {"admm", 9, 3, 0, false},
+    {"average", 4, 3, 0, false},    {"perceptron", 4, 2, 0, true}, {"auto", 13, 1, 14, false},
+    {NULL, 2, 1, 0, false}, /* the outer loop */
+};
+
+/* The sizes of a training on one rank. */
+typedef struct extent {
+    const method *method;
+    const loss *loss;
+    uint64_t n, classes, instances, blocks;
+    bool identity; /* w and v are one vector */
+} extent;
+
+static uint64_t training_bytes(const extent *e)
 {
-    uint64_t vectors = 2 + (local_blocks > 1 ? local_blocks : 1) + (identity ? 0 : 2);
-    return n * sizeof(double) * vectors;
+    const keeping *k = keepings;
+    while (k->method && strcmp(k->method, e->method->name) != 0)
+        k++;
+    uint64_t width = e->classes > 2 ? e->classes : 1, blocks = e->blocks > 1 ? e->blocks : 1;
+    /* Of the multiclass SVM few numbers of an instance are kept, whatever the number of classes. */
+    bool sparse = width > 1 && e->loss->kind != LOSS_LOGISTIC && !k->primal;
+    uint64_t numbers = e->n * (k->vectors + k->block_vectors * blocks + (e->identity ? 0 : 2)) +
+                       e->instances * k->margins * (sparse ? 8 : width);
+    const method *newton = method_find("newton");
+    if (e->method == newton || (e->method == method_find("auto") && e->n <= newton->most_weights))
+        numbers += e->n * e->n;
+    return numbers * sizeof(double) + (k->primal ? 0 : block_forecast(e->loss, e->classes, e->instances));
 }
 
 static uint64_t share(uint64_t count, int size)
@@ -49,10 +84,16 @@ uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, in
     bool regression = strcmp(s->task, "regress") == 0;
     uint64_t classes = regression ? 1 : summary->labels;
     uint64_t columns = summary->features + (s->bias > 0);
-    bool factors = s->feature_penalty[0], identity = !factors && s->l1_ratio == 0;
-    return FIXED + cells * cell + instances * row + block_forecast(l, classes, instances) +
-           vector_bytes(columns * (classes > 2 ? classes : 1), share(blocks, size), identity) +
-           (factors ? columns * sizeof(double) : 0);
+    bool factors = s->feature_penalty[0];
+    const method *m = method_find(s->method);
+    const extent e = {.method = m ? m : method_find("auto"),
+                      .loss = l,
+                      .n = columns * (classes > 2 ? classes : 1),
+                      .classes = classes,
+                      .instances = instances,
+                      .blocks = share(blocks, size),
+                      .identity = !factors && s->l1_ratio == 0};
+    return FIXED + cells * cell + instances * row + training_bytes(&e) + (factors ? columns * sizeof(double) : 0);
 }
 
 /* A number that ranks of one machine share. */
@@ -67,7 +108,7 @@ static uint64_t machine_number(void)
     return hash;
 }
 
-bool forecast_check(comm *c, const problem *p, bda_error *err)
+bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err)
 {
     int size = bda_comm_size(c), rank = bda_comm_rank(c);
     uint64_t *machine = calloc((size_t)size * 2, sizeof *machine);
@@ -76,8 +117,13 @@ bool forecast_check(comm *c, const problem *p, bda_error *err)
         return false;
     }
     uint64_t *needed = machine + size;
-    uint64_t mine = block_forecast(p->loss, p->classes, p->rows.count) +
-                    vector_bytes(p->n, p->data->local_blocks, p->penalty.kind->identity);
+    uint64_t mine = training_bytes(&(const extent){.method = m,
+                                                   .loss = p->loss,
+                                                   .n = p->n,
+                                                   .classes = p->classes,
+                                                   .instances = p->rows.count,
+                                                   .blocks = p->data->local_blocks,
+                                                   .identity = p->penalty.kind->identity});
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();

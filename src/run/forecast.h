@@ -6,6 +6,6 @@
 
 /* Is there memory for the dual variables and the vectors of this training on the machine of every rank? One sentence
  * if not. Collective. */
-bool forecast_check(comm *c, const problem *p, bda_error *err);
+bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err);
 
 #endif

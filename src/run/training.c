@@ -125,6 +125,7 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .tau = s->tau,
                           .beta = s->beta,
                           .local_epochs = s->local_epochs == OPTION_UNSET ? 0 : s->local_epochs,
+                          .gap = s->gap,
                           .seed = (uint64_t)s->seed,
                           .history = s->history == OPTION_UNSET ? 0 : s->history,
                           .penalty = s->penalty,

@@ -74,9 +74,10 @@ class Model(support.Case):
         self.assertEqual(self.read("m"), before)
 
     def test_info(self):
-        self.train("--loss=logistic", "--cost=0.5", "--bias=1", "--log=log", data=support.problem(labels=(4, 2)))
+        self.train("--loss=logistic", "--cost=0.5", "--bias=1", "--log=log", "--method=tron",
+                   data=support.problem(labels=(4, 2)))
         text = self.works("info", "m").stdout
-        for word in ("classify", "4 (positive), 2", "logistic", "cost 0.5", "method       bda", "200 instances",
+        for word in ("classify", "4 (positive), 2", "logistic", "cost 0.5", "method       tron", "200 instances",
                      "features     30", "constant feature of value 1", "31 are not 0",
                      "%.15g" % self.log("log")[-1]["primal"]):
             self.assertIn(word, text)

@@ -22,7 +22,7 @@ class Log(support.Case):
         return r, self.log("log")
 
     def test_every_field(self):
-        _, log = self.train("--gap=1e-4", "--epsilon=0.1", "--local-epochs=2")
+        _, log = self.train("--gap=1e-4", "--epsilon=0.1", "--local-epochs=2", "--method=bda")
         self.assertEqual(list(log[0])[:len(START)], START)
         for line in log[1:-1]:
             self.assertEqual(list(line), ROUND)
@@ -34,6 +34,20 @@ class Log(support.Case):
         self.assertEqual((start["instances"], start["features"], start["nonzeros"]), (200, 30, 1200))
         self.assertEqual(start["load_bytes"], len(self.read("d")))
         self.assertEqual((start["cost"], start["gap"], start["local_epochs"], start["seed"]), (1, 1e-4, 2, 1))
+
+    def test_what_auto_chose(self):
+        """Few features: newton. Many, and some blocks: hull, and its rounds say what it does."""
+        start, *_ = self.train()[1]
+        self.assertEqual((start["method"], start["choice"]), ("auto", "newton"))
+        self.assertIn("newton", self.works("info", "m").stdout)
+        self.write("wide", support.libsvm(support.problem(rows=100, features=9000)))
+        self.works("train", "--log=log", "--blocks=4", "wide", "m")
+        start, *rounds, _ = self.log("log")
+        self.assertEqual((start["method"], start["choice"]), ("auto", "hull"))
+        self.assertIn(rounds[1]["choice"], ("fused", "one-vector", "momentum"))
+        start, *_ = self.train("--method=tron")[1]
+        self.assertEqual(start["method"], "tron")
+        self.assertNotIn("choice", start)
 
     def test_numbers_have_17_digits(self):
         self.train("--epsilon=0.1", "--cost=0.3")
@@ -93,7 +107,7 @@ class Ends(support.Case):
         self.assertEqual(self.works("train", "--quiet", "d", "m").stderr, "")
 
     def test_max_rounds(self):
-        s = self.fails(3, "train", "--quiet", "--gap=1e-12", "--max-rounds=3", "--log=log", "d", "m",
+        s = self.fails(3, "train", "--quiet", "--gap=1e-12", "--max-rounds=3", "--log=log", "--method=bda", "d", "m",
                        says=["stopped after 3 rounds", "--max-rounds", "--local-epochs", " m"])
         end = self.log("log")[-1]
         self.assertEqual((end["reason"], end["rounds"]), ("max-rounds", 3))
@@ -107,7 +121,7 @@ class Ends(support.Case):
 
     def test_stalled(self):
         self.write("one", "1 1:1\n-1 1:-1\n")
-        self.fails(3, "train", "--gap=0", "--max-rounds=100000", "--log=log", "--loss=logistic", "one", "m",
+        self.fails(3, "train", "--gap=0", "--max-rounds=100000", "--log=log", "--loss=logistic", "--method=bda", "one", "m",
                    says=["double precision", "--gap"])
         self.assertEqual(self.log("log")[-1]["reason"], "stalled")
 
@@ -148,12 +162,12 @@ class Options(support.Case):
 
     def test_seed_and_epochs(self):
         self.write("d", support.libsvm(support.problem()))
-        one = self.train("a", "--seed=7")
-        self.assertEqual(one[1], self.train("b", "--seed=7")[1])
-        self.assertNotEqual(one[1], self.train("c", "--seed=8")[1])
-        log, _ = self.train("e", "--local-epochs=5")
+        one = self.train("a", "--seed=7", "--method=bda")
+        self.assertEqual(one[1], self.train("b", "--seed=7", "--method=bda")[1])
+        self.assertNotEqual(one[1], self.train("c", "--seed=8", "--method=bda")[1])
+        log, _ = self.train("e", "--local-epochs=5", "--method=bda")
         self.assertGreater(log[2]["epochs"], 2)
-        self.assertEqual(self.train("f", "--local-epochs=1")[0][2]["epochs"], 1)
+        self.assertEqual(self.train("f", "--local-epochs=1", "--method=bda")[0][2]["epochs"], 1)
 
     def test_step(self):
         self.write("d", support.libsvm(support.problem()))

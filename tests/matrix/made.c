@@ -147,8 +147,8 @@ void made_find_optimum(made *g)
         k++;
     if (k == count) {
         double *alpha = take(g->l * MOST_CLASSES, sizeof *alpha), *w = take(check_length(p), sizeof *w);
-        bool slow = p->classes || p->l1_ratio > 0 || p->loss == CHECK_LOGISTIC;
-        check_solve(p, slow ? 1e-4 : 1e-9, slow ? 60 : 1000, alpha, w);
+        bool slow = p->classes || p->l1_ratio > 0;
+        check_solve(p, slow ? 1e-7 : 1e-10, slow ? 100 : 3000, alpha, w);
         check_verdict best = check_points(p, w, alpha);
         known[k] = (struct known){key, best.primal, best.gap + 1e-14L * best.primal};
         count += count < 999;

@@ -119,8 +119,8 @@ static setup setup_of(const task *task, const method *m, uint64_t instances, uin
     return s;
 }
 
-/* Every method and every number of blocks (many classes: one of them in turn); data of all kinds in turn, more of them
- * for bda, all forms at least. */
+/* Every method and every number of blocks (many classes: one of them in turn); data of all kinds in turn, all of
+ * them for bda, all forms at least. */
 static void run_table(comm *all, comm *single, const task *task)
 {
     uint64_t blocks[] = {(uint64_t)size, 6, 1};
@@ -130,7 +130,7 @@ static void run_table(comm *all, comm *single, const task *task)
             if (task->classes && k != pick)
                 continue;
             bool every = k == 1 && strcmp((*m)->name, "bda") == 0;
-            for (unsigned kind = 0; kind < (!every ? 1 : task->classes ? 4 : 8); kind++, turn++) {
+            for (unsigned kind = 0; kind < (!every ? 1 : task->classes ? 4 : 12); kind++, turn++) {
                 s.form = (rows_form)((every ? kind : turn) % 4);
                 s.extra = (extra)(((unsigned)s.form + kind / 4) % 3);
                 run_case(all, single, s);
@@ -160,7 +160,7 @@ static void run_options(comm *all, comm *single, const task *task)
 {
     const method_options usual = default_options();
     method_options epochs = usual, exact = usual, backtracking = usual, damped = usual, seed = usual, fixed = usual;
-    method_options two = usual, short_memory = usual, stiff = usual, balanced = usual;
+    method_options two = usual, short_memory = usual, stiff = usual, balanced = usual, accelerated = usual;
     epochs.local_epochs = 4;
     exact.search = SEARCH_EXACT;
     backtracking.search = SEARCH_BACKTRACKING;
@@ -178,6 +178,7 @@ static void run_options(comm *all, comm *single, const task *task)
     balanced.penalty = 0.01;
     balanced.balance = true;
     balanced.local_epochs = 5;
+    accelerated.accelerate = true;
     const struct {
         const char *note, *method;
         method_options options;
@@ -193,6 +194,8 @@ static void run_options(comm *all, comm *single, const task *task)
         {"history=1", "lbfgs", short_memory},
         {"penalty=3, relaxation=1.6", "admm", stiff},
         {"penalty=0.01, balance, local-epochs=5", "admm", balanced},
+        {"accelerate", "bda", accelerated},
+        {"accelerate", "cocoa+", accelerated},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         setup s = setup_of(task, method_find(cases[k].method), 60, 6);
@@ -254,7 +257,7 @@ static void run_partitions(comm *all, const task *task)
     }
 }
 
-/* Fewer instances than blocks or ranks, blocks of unequal size, and costs far from 1: one of these in turn, and all
+/* Fewer instances than blocks or ranks, blocks of unequal size, and costs far from 1: some in turn, and all
  * for bda and hull. */
 static void run_edges(comm *all, comm *single, const task *task)
 {
@@ -266,7 +269,7 @@ static void run_edges(comm *all, comm *single, const task *task)
         for (const method *const *m = methods; *m; m++, turn++) {
             setup s = setup_of(task, *m, cases[k].instances, cases[k].blocks);
             bool every = strcmp((*m)->name, "bda") == 0 || strcmp((*m)->name, "hull") == 0;
-            if (!every && turn % 6)
+            if (!every && turn % 3)
                 continue;
             s.note = "(edge)";
             s.form = ROWS_DOUBLE;

@@ -183,7 +183,7 @@ trial *trial_new(const made *g, const setup *s, bool alone)
     t->problem = g;
     t->setup = s;
     t->alone = alone;
-    t->promises = promises_of(s->method);
+    t->promises = promises_of(s);
     t->target = t->promises->target > 0 ? t->promises->target : s->cost > 10 ? 0.1 : 1e-3;
     t->most_rounds = s->method->uncertified ? 10 : 5000;
     t->width = s->classes ? s->classes : 1;

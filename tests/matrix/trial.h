@@ -53,6 +53,6 @@ uint64_t trial_hash(const trial *t);
 void judge_round(trial *t, const round_report *r, const double *w);
 /* A method that is refused: does the sentence name methods, and do they serve? */
 void judge_refusal(trial *t, const problem *p, const bda_error *err);
-const promises *promises_of(const method *m);
+const promises *promises_of(const setup *s);
 
 #endif

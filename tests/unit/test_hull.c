@@ -213,8 +213,8 @@ static double dual_after_step(bench *t, const method_options *options, const dou
     return (double)check_points(&t->check, w, after).dual;
 }
 
-/* Where xi* is strongly convex the solution of a sub-problem is one point, whatever the order: so in every round of
- * the fused form, and in those of the one-vector form that solve, f falls at least as far as by the paper's step. */
+/* Where xi* is strongly convex the solution of a sub-problem is one point, whatever the order of the visits: so in
+ * every round of the fused form f falls at least as far as by the paper's step from the same alpha. */
 static void every_round_is_no_worse(const shape *s)
 {
     static trail path;
