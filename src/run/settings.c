@@ -195,9 +195,8 @@ static const bda_option train_options[] = {
      .argument = "FORM",
      .preset = "",
      .choices = hull_forms,
-     .help =
-         "what a round of --method=hull sends: two vectors (fused) or one (one-vector, momentum); default: chosen "
-         "by the shape of the data and by measured times",
+     .help = "what a round of --method=hull sends: two vectors (fused, momentum) or one (one-vector); default: "
+             "momentum, with fewer vectors where messages prove slow",
      AT(hull)},
     {.name = "accelerate",
      .type = BDA_FLAG,

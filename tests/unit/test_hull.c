@@ -118,6 +118,7 @@ static void first_round_is_no_worse(const shape *s)
     const double paper = record.report[1].dual;
     for (int k = 0; k < FORMS; k++) {
         options = options_of(forms[k]);
+        options.local_epochs = 1;
         train(&hull_method, &t, &options, 0, 1, &record);
         assert_true(record.report[1].dual <= paper + 1e-14 * size_of(&record.report[0]));
     }
