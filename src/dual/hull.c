@@ -255,14 +255,21 @@ static void complete_directions(hull_run *r)
     }
 }
 
+#define CHUNK 4096
+
 /* a1 by the curvature that the sum of the blocks' moves from y showed, against the block-diagonal one. */
 static void end_momentum(hull_run *r, bool uphill)
 {
     dual_run *d = &r->d;
     sum together = {0, 0};
-    for (uint64_t j = 0; j < d->p->n; j++) {
-        double moved = d->dv[j] - (d->start ? r->v_ahead[j] - d->v[j] : 0);
-        sum_add(&together, moved * moved);
+    for (uint64_t first = 0; first < d->p->n; first += CHUNK) {
+        uint64_t end = d->p->n - first < CHUNK ? d->p->n : first + CHUNK;
+        double part[2] = {0, 0};
+        for (uint64_t j = first; j < end; j++) {
+            double moved = d->dv[j] - (d->start ? r->v_ahead[j] - d->v[j] : 0);
+            part[j % 2] += moved * moved;
+        }
+        sum_add(&together, part[0] + part[1]);
     }
     memcpy(d->mine, r->apart, d->local * sizeof *d->mine);
     dual_gather(d, 1);
