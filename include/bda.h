@@ -176,8 +176,8 @@ typedef struct bda_observer {
 
 typedef struct bda_outcome {
     bda_reason reason;
-    /* All that was asked for was done: the gap was reached, or the method ended in its own way (it was finished, or has
-     * no dual and did its rounds) and nobody asked for a gap. */
+    /* All that was asked for was done: the gap was reached, or the method ended in its own way (it was finished, or
+     * has no dual and did its rounds) and nobody asked for a gap. */
     bool complete;
     bda_progress last;   /* of the best model */
     uint64_t peak_bytes; /* resident memory of the rank that used most */

@@ -509,7 +509,7 @@ static bool hull_begin(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
     r->d.as_needed = false;
-    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM && p->loss->quadratic_dual ? 2 : 1;
+    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? 2 : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
     r->smooth = p->loss->smooth && p->penalty.kind->smooth && (p->classes <= 2 || p->loss->kind == LOSS_LOGISTIC);
     r->newest = -1;
