@@ -477,7 +477,7 @@ static double worst_share(const problem *p, int ring)
 
 bool hull_fits(const problem *p)
 {
-    return worst_share(p, HULL_RING / 2) < 0.8;
+    return worst_share(p, HULL_RING / 2) < 0.3;
 }
 
 /* Momentum never needs many more rounds than the others, and often far fewer. */
