@@ -4,6 +4,7 @@
 #include "comm/comm.h"
 
 #include "base/clock.h"
+#include "base/vector.h"
 #include "comm/operations.h"
 
 #include <math.h>
@@ -125,6 +126,24 @@ void comm_gather_blocks(comm *c, uint64_t blocks, const double *mine, int m, dou
     memset(all + end, 0, (total - end) * sizeof *all);
     comm_sum_words(c, all, total);
     say(c, total * sizeof *all);
+}
+
+double comm_column_sum(const double *all, uint64_t blocks, int column, int m)
+{
+    sum s = {0, 0};
+    for (uint64_t k = 0; k < blocks; k++)
+        sum_add(&s, all[k * (uint64_t)m + (uint64_t)column]);
+    return sum_value(&s);
+}
+
+double comm_column_max(const double *all, uint64_t blocks, int column, int m)
+{
+    double most = -INFINITY;
+    for (uint64_t k = 0; k < blocks && !isnan(most); k++) {
+        double x = all[k * (uint64_t)m + (uint64_t)column];
+        most = x <= most ? most : x;
+    }
+    return most;
 }
 
 void comm_sum_counts(comm *c, uint64_t *x, int m)

@@ -32,6 +32,12 @@ bool comm_agree(comm *c, bool ok, bda_error *err);
 /* mine: m numbers for each block of this rank, block after block; all: [blocks][m] of all blocks, in order. */
 void comm_gather_blocks(comm *c, uint64_t blocks, const double *mine, int m, double *all);
 
+/* Of one column of what comm_gather_blocks gathered: the sum in block order, and the maximum, NaN where any block has
+ * it.
+ */
+double comm_column_sum(const double *all, uint64_t blocks, int column, int m);
+double comm_column_max(const double *all, uint64_t blocks, int column, int m);
+
 /* In place, exact. */
 void comm_sum_counts(comm *c, uint64_t *x, int m);
 void comm_max_reals(comm *c, double *x, int m); /* NaN where any rank has it */

@@ -154,10 +154,7 @@ static double mean_norm(problem *p, double *mine, double *all)
         mine[k] = sum_value(&s);
     }
     comm_gather_blocks(p->comm, d->blocks, mine, 1, all);
-    sum s = {0, 0};
-    for (uint64_t k = 0; k < d->blocks; k++)
-        sum_add(&s, all[k]);
-    return sum_value(&s) / (double)d->instances;
+    return comm_column_sum(all, d->blocks, 0, 1) / (double)d->instances;
 }
 
 /* A bound of the second derivative of the losses; their slope where they have kinks. */

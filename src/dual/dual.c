@@ -45,18 +45,12 @@ void dual_gather(dual_run *r, int m)
 
 double dual_column_sum(const dual_run *r, int column, int m)
 {
-    sum s = {0, 0};
-    for (uint64_t k = 0; k < r->K; k++)
-        sum_add(&s, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return sum_value(&s);
+    return comm_column_sum(r->all, r->K, column, m);
 }
 
 double dual_column_max(const dual_run *r, int column, int m)
 {
-    double largest = -INFINITY;
-    for (uint64_t k = 0; k < r->K; k++)
-        largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return largest;
+    return comm_column_max(r->all, r->K, column, m);
 }
 
 #define MOST_EPOCHS 4

@@ -110,8 +110,7 @@ static bool evaluate(hull_run *r, bda_error *err)
     double g = reg->value(&p->penalty, d->w), before = d->f;
     r->now_primal = g + dual_column_sum(d, LOSS, COLUMNS);
     d->f = (reg->identity ? g : reg->conjugate(&p->penalty, d->v)) + dual_column_sum(d, CONJUGATE, COLUMNS);
-    r->now_gap = dual_column_sum(d, GAP, COLUMNS);
-    assert(!(d->f > before + 1e-9 * (fabs(before) + r->now_gap)));
+    assert(!(d->f > before + 1e-9 * (fabs(before) + dual_column_sum(d, GAP, COLUMNS))));
     (void)before;
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     d->report.comm_seconds += comm_seconds;
@@ -403,11 +402,7 @@ static void search(hull_run *r, double start)
 
 static double **take_margins(hull_run *r, bda_error *err)
 {
-    double **z = ARENA_TAKE(&r->d.memory, double *, r->d.local + 1, err);
-    for (uint64_t k = 0; z && k < r->d.local; k++)
-        if (!(z[k] = ARENA_TAKE(&r->d.memory, double, r->part[k].count * r->part[k].width, err)))
-            return NULL;
-    return z;
+    return instances_new_margins(&r->d.memory, r->part, r->d.local, err);
 }
 
 static bool take_momentum(hull_run *r, bda_error *err)
@@ -432,7 +427,7 @@ static bool take_memory(hull_run *r, bda_error *err)
     const bool identity = p->penalty.kind->identity;
     const uint64_t columns = 3 * (2 * (HULL_POINTS + 1) + 1) + (1 + HULL_POINTS) * (1 + HULL_POINTS);
     if (!(r->part = ARENA_TAKE(m, instances, d->local + 1, err)) || !(r->best = ARENA_TAKE(m, double, p->n, err)) ||
-        !(r->last_step = ARENA_TAKE(m, double, p->n, err)) ||
+        (r->smooth && !(r->last_step = ARENA_TAKE(m, double, p->n, err))) ||
         !(d->mine = ARENA_TAKE(m, double, (d->local + 1) * columns, err)) ||
         !(d->all = ARENA_TAKE(m, double, d->K *columns, err)))
         return false;
@@ -442,9 +437,9 @@ static bool take_memory(hull_run *r, bda_error *err)
         return false;
     for (uint64_t k = 0; k < d->local; k++)
         r->part[k] = instances_of(p, k);
-    if (!(r->z_best = take_margins(r, err)) || !(r->z_step = take_margins(r, err)) ||
-        !(r->z_now = take_margins(r, err)) || !(r->slopes = take_margins(r, err)) ||
-        (r->smooth && !(r->z_aim = take_margins(r, err))))
+    if (!(r->z_best = take_margins(r, err)) || !(r->z_now = take_margins(r, err)) ||
+        !(r->slopes = take_margins(r, err)) ||
+        (r->smooth && (!(r->z_step = take_margins(r, err)) || !(r->z_aim = take_margins(r, err)))))
         return false;
     for (int a = 0; a < 2 * r->ring; a++)
         if (!(r->image[a] = ARENA_TAKE(m, double, p->n, err)))
@@ -511,7 +506,7 @@ static bool hull_begin(hull_run *r, bda_error *err)
     r->d.as_needed = false;
     r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? 2 : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
-    r->smooth = p->loss->smooth && p->penalty.kind->smooth && (p->classes <= 2 || p->loss->kind == LOSS_LOGISTIC);
+    r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
     r->newest = -1;
     r->t_now = 1;
     r->a1 = 1;

@@ -33,12 +33,11 @@ typedef struct hull_run {
     double product[HULL_POINTS + 1][HULL_POINTS + 1]; /* of images and points together; last: alpha */
     double linear[HULL_POINTS + 1];
     double *scratch; /* [n] where g* is not quadratic */
-    double theta[HULL_POINTS];
 
     /* The primal side: the best point, its margins, the last step, and the directions of the next */
     instances *part;   /* [local] */
     double *best;      /* [n] */
-    double *last_step; /* [n] */
+    double *last_step; /* [n]; NULL as z_step where P is not smooth: nobody asks */
     double *aim;       /* [n] grad g*(X s) where the regulariser is not the squared norm */
     double *factor;    /* [n] diagonal of the Hessian of g; NULL: 1 */
     double **z_best;   /* [local] margins of best */
@@ -48,7 +47,7 @@ typedef struct hull_run {
     double **slopes;   /* [local] s(best) */
     int newest_solution;
     int newest; /* the newest dual image, -1: none of the best point as it is */
-    double best_primal, now_primal, now_gap;
+    double best_primal, now_primal;
     bool smooth;  /* P is differentiable, and g quadratic */
     bool stepped; /* there is a last step */
 
@@ -67,6 +66,10 @@ typedef struct hull_run {
     int since_image;
     bool with_solution, with_image; /* this round */
 } hull_run;
+
+/* The columns first .. end - 1 that the k-th block of this rank adds up: the work is shared out, and its order fixed.
+ */
+void hull_columns(const hull_run *r, uint64_t k, uint64_t *first, uint64_t *end);
 
 /* Moves alpha and v to the least value of f over the hull, from the weight `start` of the point `newest_solution`
  * (-1: none), where f is no larger than at alpha. Returns the decrease of f. Collective. */

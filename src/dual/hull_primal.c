@@ -47,9 +47,8 @@ static void regulariser_part(const subspace *s, uint64_t k, double *to)
 {
     const hull_run *r = s->r;
     const int m = s->m;
-    const uint64_t block = r->d.p->data->first_block + k, n = r->d.p->n, K = r->d.K;
-    const uint64_t first = n / K * block + n % K * block / K;
-    const uint64_t end = n / K * (block + 1) + n % K * (block + 1) / K;
+    uint64_t first, end;
+    hull_columns(r, k, &first, &end);
     sum sums[1 + MOST + MOST * MOST] = {{0, 0}};
     for (uint64_t at = first; at < end; at += CHUNK) {
         double part[1 + MOST + MOST * MOST] = {0}, d[MOST];
@@ -253,18 +252,20 @@ static void take_step(const subspace *s, const double *t)
         double moved = 0;
         for (int a = 0; a < s->m; a++)
             moved += t[a] * along_column(r, s->aim, s->direction[a], j);
-        r->last_step[j] = moved;
+        if (r->last_step)
+            r->last_step[j] = moved;
         r->best[j] += moved;
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < r->d.local; k++) {
         uint64_t length = r->part[k].count * r->part[k].width;
-        double *z = r->z_best[k], *step = r->z_step[k];
+        double *z = r->z_best[k], *step = r->z_step ? r->z_step[k] : NULL;
         for (uint64_t i = 0; i < length; i++) {
             double moved = 0;
             for (int a = 0; a < s->m; a++)
                 moved += t[a] * margins_along(r, s->direction[a])[k][i];
-            step[i] = moved;
+            if (step)
+                step[i] = moved;
             z[i] += moved;
         }
     }

@@ -22,12 +22,11 @@ static const double *image_of(const hull_run *r, int point)
     return point == ALPHA ? r->d.v : r->image[point];
 }
 
-/* Every block adds up a share of the columns of its own: the work is shared out, and its order is fixed. */
-static void columns_of(const hull_run *r, uint64_t k, uint64_t *first, uint64_t *end)
+void hull_columns(const hull_run *r, uint64_t k, uint64_t *first, uint64_t *end)
 {
-    uint64_t block = r->d.p->data->first_block + k, n = r->d.p->n, K = r->d.K;
-    *first = n / K * block + n % K * block / K;
-    *end = n / K * (block + 1) + n % K * (block + 1) / K;
+    const int block = (int)(r->d.p->data->first_block + k), K = (int)r->d.K;
+    *first = comm_first_block(r->d.p->n, block, K);
+    *end = comm_first_block(r->d.p->n, block + 1, K);
 }
 
 /* out[c][k] = changed_c' other_k over a share of the columns */
@@ -61,7 +60,7 @@ void hull_products(hull_run *r, int changed, const int *which)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = d->mine + k * (uint64_t)columns;
         uint64_t first, end;
-        columns_of(r, k, &first, &end);
+        hull_columns(r, k, &first, &end);
         image_products(r, first, end, changed, which, others, other, to);
         for (int c = 0; quadratic && c < changed; c++)
             block_products(d->blocks[k], which[c] == ALPHA ? POINT_ALPHA : which[c], others, block_other,
@@ -207,12 +206,11 @@ static void move_to(hull_run *r, const double *theta)
 {
     dual_run *d = &r->d;
     int used = 0, point[HULL_POINTS];
-    double weight[HULL_POINTS], rest = 1;
+    double weight[HULL_POINTS];
     for (int a = 0; a < r->points; a++)
         if (theta[a] > 0) {
             point[used] = r->point[a];
             weight[used++] = theta[a];
-            rest -= theta[a];
         }
     if (used == 0)
         return;
@@ -234,7 +232,7 @@ double hull_minimise(hull_run *r, int newest_solution, double start)
 {
     const problem *p = r->d.p;
     const int m = r->points;
-    double *theta = r->theta, phi, slope[HULL_POINTS], H[HULL_POINTS * HULL_POINTS], zero[HULL_POINTS] = {0};
+    double theta[HULL_POINTS], phi, slope[HULL_POINTS], H[HULL_POINTS * HULL_POINTS], zero[HULL_POINTS] = {0};
     for (int a = 0; a < m; a++)
         theta[a] = r->point[a] == newest_solution ? start : 0;
     if (p->loss->quadratic_dual && p->penalty.kind->identity) {

@@ -37,18 +37,12 @@ void blockwise_gather(blockwise *r, int m)
 
 double blockwise_sum(const blockwise *r, int column, int m)
 {
-    sum s = {0, 0};
-    for (uint64_t k = 0; k < r->K; k++)
-        sum_add(&s, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return sum_value(&s);
+    return comm_column_sum(r->all, r->K, column, m);
 }
 
 double blockwise_max(const blockwise *r, int column, int m)
 {
-    double largest = -INFINITY;
-    for (uint64_t k = 0; k < r->K; k++)
-        largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return largest;
+    return comm_column_max(r->all, r->K, column, m);
 }
 
 bool blockwise_evaluate(blockwise *r, uint64_t t, const double *w, const double *v, double travelled)

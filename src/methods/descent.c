@@ -18,21 +18,12 @@ void descent_gather(descent *r, int columns)
 
 double descent_column_sum(const descent *r, int column, int columns)
 {
-    sum s = {0, 0};
-    for (uint64_t k = 0; k < r->K; k++)
-        sum_add(&s, r->all[k * (uint64_t)columns + (uint64_t)column]);
-    return sum_value(&s);
+    return comm_column_sum(r->all, r->K, column, columns);
 }
 
 double descent_column_max(const descent *r, int column, int columns)
 {
-    double most = -INFINITY;
-    for (uint64_t k = 0; k < r->K; k++) {
-        double x = r->all[k * (uint64_t)columns + (uint64_t)column];
-        if (x > most || isnan(x))
-            most = isnan(most) ? most : x;
-    }
-    return most;
+    return comm_column_max(r->all, r->K, column, columns);
 }
 
 static void sum_parts(descent *r, double largest, double *const *part, uint64_t length, double *to)
@@ -155,21 +146,6 @@ typedef struct incline {
 
 #define CHUNK 1024
 
-static double chunk_dot(const double *x, const double *y, uint64_t n)
-{
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    uint64_t j = 0;
-    for (; j + 4 <= n; j += 4) {
-        s0 += x[j] * y[j];
-        s1 += x[j + 1] * y[j + 1];
-        s2 += x[j + 2] * y[j + 2];
-        s3 += x[j + 3] * y[j + 3];
-    }
-    for (; j < n; j++)
-        s0 += x[j] * y[j];
-    return (s0 + s1) + (s2 + s3);
-}
-
 static void incline_of(const descent *r, const double *slope, int m, const double *const *d, incline *g)
 {
     const uint64_t n = r->p->n;
@@ -179,11 +155,11 @@ static void incline_of(const descent *r, const double *slope, int m, const doubl
         uint64_t length = n - first < CHUNK ? n - first : CHUNK;
         for (int k = 0; k < m; k++) {
             const double *of = d[k] + first;
-            sum_add(&slopes[k], chunk_dot(slope + first, of, length));
+            sum_add(&slopes[k], vec_dot(slope + first, of, length, 1));
             for (uint64_t j = 0; r->curve && j < length; j++)
                 bent[j] = r->curve[first + j] * of[j];
             for (int i = 0; i <= k; i++)
-                sum_add(&curves[k][i], chunk_dot(r->curve ? bent : of, d[i] + first, length));
+                sum_add(&curves[k][i], vec_dot(r->curve ? bent : of, d[i] + first, length, 1));
         }
     }
     for (int k = 0; k < m; k++) {
@@ -317,11 +293,7 @@ double descent_search(descent *r, const double *d, double *const *q, double slop
 
 double **descent_new_margins(descent *r, bda_error *err)
 {
-    double **q = ARENA_TAKE(&r->memory, double *, r->local + 1, err);
-    for (uint64_t k = 0; q && k < r->local; k++)
-        if (!(q[k] = arena_take(&r->memory, r->part[k].count, r->part[k].width * sizeof(double), "margins", err)))
-            return NULL;
-    return q;
+    return instances_new_margins(&r->memory, r->part, r->local, err);
 }
 
 static bool take_parts(descent *r, bda_error *err)

@@ -28,19 +28,13 @@ typedef struct demand {
     uint64_t classes, weights; /* 0: not known yet */
 } demand;
 
-/* With more than two classes only the softmax is: the largest of several scores has kinks, and so has its square. */
-static bool differentiable(const demand *d)
-{
-    return d->loss->smooth && (d->classes <= 2 || d->loss->kind == LOSS_LOGISTIC);
-}
-
 typedef enum obstacle { NO_OBSTACLE, NEEDS_LABELS, NEEDS_SLOPE, NEEDS_SMOOTH_PENALTY, NEEDS_FEW_WEIGHTS } obstacle;
 
 static obstacle obstacle_of(const method *m, const demand *d)
 {
     if (m->classification && d->loss->regression)
         return NEEDS_LABELS;
-    if ((m->smooth_loss || (m->smooth_classes && d->classes > 2)) && !differentiable(d))
+    if ((m->smooth_loss || (m->smooth_classes && d->classes > 2)) && !loss_is_smooth(d->loss, d->classes))
         return NEEDS_SLOPE;
     if (m->smooth_regulariser && d->l1_ratio > 0)
         return NEEDS_SMOOTH_PENALTY;

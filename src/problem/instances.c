@@ -22,6 +22,15 @@ instances instances_of(const problem *p, uint64_t k)
     };
 }
 
+double **instances_new_margins(arena *memory, const instances *part, uint64_t parts, bda_error *err)
+{
+    double **z = ARENA_TAKE(memory, double *, parts + 1, err);
+    for (uint64_t k = 0; z && k < parts; k++)
+        if (!(z[k] = arena_take(memory, part[k].count, part[k].width * sizeof(double), "margins", err)))
+            return NULL;
+    return z;
+}
+
 /* ---- margins and images ------------------------------------------------------------------------------------- */
 
 ROWS_INLINE void margins(const instances *b, const double *w, double *z, rows_form form)
@@ -42,19 +51,6 @@ void instances_margins(const instances *b, const double *w, double *z)
 #undef CALL
 }
 
-/* w[.][m] += s[m] x_i for all classes m */
-ROWS_INLINE void add_scores(const rows *r, rows_form form, uint64_t i, const double *s, uint64_t classes, double *w)
-{
-    for (uint64_t m = 0; r->bias != 0 && m < classes; m++)
-        w[(r->columns - 1) * classes + m] += s[m] * r->bias;
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        double *restrict of = w + (uint64_t)rows_column(r, form, j) * classes;
-        const double x = rows_value(r, form, i, j);
-        for (uint64_t m = 0; m < classes; m++)
-            of[m] += s[m] * x;
-    }
-}
-
 static bool all_zero(const double *s, uint64_t n)
 {
     for (uint64_t m = 0; m < n; m++)
@@ -72,7 +68,7 @@ ROWS_INLINE void image(const instances *b, const double *s, double *v, rows_form
         if (b->width == 1)
             rows_add(r, form, b->first + i, *s, v);
         else
-            add_scores(r, form, b->first + i, s, b->width, v);
+            rows_add_scores(r, form, b->first + i, s, NULL, b->width, v);
     }
 }
 
@@ -118,7 +114,7 @@ ROWS_INLINE void hessian_times(const instances *b, const double *bend, const dou
         if (b->width > 1) {
             rows_scores(r, form, b->first + i, d, b->width, b->work);
             bend_scores(bend, b->work, b->width);
-            add_scores(r, form, b->first + i, b->work, b->width, out);
+            rows_add_scores(r, form, b->first + i, b->work, NULL, b->width, out);
         } else if (*bend != 0) {
             rows_add(r, form, b->first + i, *bend * rows_dot(r, form, b->first + i, d), out);
         }

@@ -24,6 +24,9 @@ typedef struct instances {
 /* The k-th block of this rank. */
 instances instances_of(const problem *p, uint64_t k);
 
+/* Arrays of margins for this rank's blocks, ended by NULL; NULL without memory. */
+double **instances_new_margins(arena *memory, const instances *part, uint64_t parts, bda_error *err);
+
 /* z = X'w */
 void instances_margins(const instances *b, const double *w, double *z);
 

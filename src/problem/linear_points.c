@@ -82,19 +82,6 @@ static void points_products(const block *base, int point, int count, const int *
         product[k] = sum_value(&products[k]);
 }
 
-static double conjugate_bend(loss_kind kind, double a, double rest, double y, double c)
-{
-    switch (kind) {
-    case LOSS_HINGE:
-    case LOSS_EPSILON_INSENSITIVE:
-        return 0;
-    case LOSS_LOGISTIC:
-        return c / fmax(y * a * rest, 1e-290);
-    default:
-        return 1 / (2 * c);
-    }
-}
-
 static void points_combine(const block *base, int count, const int *points, const double *theta, double reach,
                            double *change, double *gradient, double *hessian)
 {
@@ -127,7 +114,7 @@ static void points_combine(const block *base, int count, const int *points, cons
             rest = fmax(rest, 1e-290);
         }
         double slope = loss_conjugate_slope(kind, a, rest, v->y, c, e),
-               bend = conjugate_bend(kind, a + v->y * reach * most, rest + reach * most, v->y, c);
+               bend = loss_conjugate_bend(kind, a + v->y * reach * most, rest + reach * most, v->y, c);
         for (int k = 0; k < count; k++) {
             if (toward[k] == 0)
                 continue;
@@ -164,8 +151,6 @@ static bool points_blend(block *base, int count, const int *points, const double
     return true;
 }
 
-#define KEPT_OF_ENDS 0.3
-
 static void points_advance(block *base, int point, double beta, double *beyond, double *moved)
 {
     linear *b = (linear *)base;
@@ -176,8 +161,8 @@ static void points_advance(block *base, int point, double beta, double *beyond, 
         v->a = linear_clip(kind, y, v->y, c);
         if (b->rest) { /* not onto the ends, where the slope is infinite */
             double before = b->rest[i].start, rest = before + beta * (before - b->point_rest[point][i]);
-            double now = fmax(v->y * y, KEPT_OF_ENDS * v->y * v->start);
-            rest = fmax(rest, KEPT_OF_ENDS * before);
+            double now = fmax(v->y * y, POINT_KEPT_OF_ENDS * v->y * v->start);
+            rest = fmax(rest, POINT_KEPT_OF_ENDS * before);
             v->a = v->y * (now * (c / (now + rest)));
             b->rest[i].now = rest * (c / (now + rest));
         }

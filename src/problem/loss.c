@@ -82,3 +82,8 @@ const loss *loss_find(const char *name)
             return l;
     return NULL;
 }
+
+bool loss_is_smooth(const loss *l, uint64_t classes)
+{
+    return l->smooth && (classes <= 2 || l->kind == LOSS_LOGISTIC);
+}

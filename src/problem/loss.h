@@ -3,6 +3,7 @@
 #define PROBLEM_LOSS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum loss_kind {
     LOSS_HINGE,
@@ -31,5 +32,9 @@ typedef struct loss {
 
 extern const loss losses[];
 const loss *loss_find(const char *name);
+
+/* Is it differentiable with so many classes (2 or fewer: one score)? With more only the softmax is: the largest of
+ * several scores has kinks, and so has its square. */
+bool loss_is_smooth(const loss *l, uint64_t classes);
 
 #endif

@@ -169,6 +169,20 @@ LOSS_INLINE double loss_conjugate_slope(loss_kind kind, double a, double rest, d
     return NAN;
 }
 
+/* Its second derivative, 0 for the kink; finite at the ends of the entropy. */
+LOSS_INLINE double loss_conjugate_bend(loss_kind kind, double a, double rest, double y, double c)
+{
+    switch (kind) {
+    case LOSS_HINGE:
+    case LOSS_EPSILON_INSENSITIVE:
+        return 0;
+    case LOSS_LOGISTIC:
+        return c / fmax(y * a * rest, 1e-290);
+    default:
+        return 1 / (2 * c);
+    }
+}
+
 /* c KL(p | sigmoid(s)) with p = b/c and s = -yz. With t = log(b/rest) and d = s - t it is c times the Bregman
  * distance softplus(s) - softplus(t) - p d, in three forms, none of which takes a small difference of large numbers:
  *     small d     a power series

@@ -10,6 +10,7 @@
 
 #define POINTS_MOST 10
 #define POINT_ALPHA (-1)
+#define POINT_KEPT_OF_ENDS 0.3 /* block_advance keeps away from the ends of an entropy: slopes are infinite there */
 
 typedef struct point_kind {
     bool (*open)(block *b, arena *memory, int points, bda_error *err);

@@ -94,8 +94,6 @@ static bool points_blend(block *base, int count, const int *points, const double
     return true;
 }
 
-#define KEPT_OF_ENDS 0.3
-
 /* Not onto the ends, where the slope is infinite. */
 static void points_advance(block *base, int point, double ahead, double *beyond, double *moved)
 {
@@ -105,7 +103,7 @@ static void points_advance(block *base, int point, double ahead, double *beyond,
         double *now = b->now + i * classes, *start = b->start + i * classes, *old = b->point[point] + i * classes;
         double C = multiclass_cost(&b->m, i), total = 0;
         for (uint64_t k = 0; k < classes; k++) {
-            now[k] = fmax(start[k] + ahead * (start[k] - old[k]), KEPT_OF_ENDS * start[k]);
+            now[k] = fmax(start[k] + ahead * (start[k] - old[k]), POINT_KEPT_OF_ENDS * start[k]);
             total += now[k];
         }
         for (uint64_t k = 0; k < classes; k++) { /* alpha = C e_y - beta */

@@ -209,4 +209,19 @@ static inline void for_all_shapes(void (*test)(const shape *))
                                     .factors = turn / 2 % 2});
 }
 
+/* Trains to the gap, in rounds of one vector each. */
+static inline void expect_gap_by(const method *m, const shape *s, double gap, recorder *seen)
+{
+    bench t;
+    bench_open(&t, s);
+    method_options options = usual_options();
+    uint64_t rounds = train(m, &t, &options, gap, MOST_ROUNDS, seen);
+    if (!(seen->report[rounds].gap <= gap * seen->report[0].gap))
+        fail_msg("%s, %d classes, %d blocks, R = %g: gap %g of %g after %d rounds", s->loss->name, (int)s->classes,
+                 (int)s->blocks, s->l1_ratio, seen->report[rounds].gap, seen->report[0].gap, (int)rounds);
+    for (uint64_t i = 0; i <= rounds; i++)
+        assert_int_equal(seen->report[i].vectors_sent, i);
+    bench_close(&t);
+}
+
 #endif

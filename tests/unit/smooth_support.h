@@ -112,14 +112,19 @@ static bool recorder_round(watch *self, const round_report *report, const double
     return report->gap <= r->target * r->report[0].gap || report->stalled || report->round >= r->most;
 }
 
+static void recorder_open(recorder *r, const bench *t, double target, uint64_t most)
+{
+    *r = (recorder){.target = target, .most = most, .n = t->problem.n};
+    r->watch = (watch){.seconds = recorder_seconds, .interrupted = recorder_interrupted, .round = recorder_round};
+}
+
 /* Trains; the rounds it took, round 0 not counted. */
 static uint64_t train(const method *m, bench *t, recorder *r, double target, uint64_t most, int64_t history)
 {
     bda_error err = {0};
     method_options options = {.a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .seed = 1};
     options.history = history;
-    *r = (recorder){.target = target, .most = most, .n = t->problem.n};
-    r->watch = (watch){.seconds = recorder_seconds, .interrupted = recorder_interrupted, .round = recorder_round};
+    recorder_open(r, t, target, most);
     assert_true(m->train(m, &t->problem, &options, &r->watch, &err));
     return r->rounds - 1;
 }
@@ -140,6 +145,43 @@ static void assert_honest(const bench *t, const recorder *r, double optimum)
     }
     double primal = (double)check_primal(&t->check, r->w);
     assert_true(fabs(primal - r->report[r->rounds - 1].primal) <= 1e-11 * size);
+}
+
+/* With 1, 2 and 4 blocks the same rounds, but for rounding. */
+static inline void expect_same_rounds(const method *m, shape s, uint64_t most)
+{
+    static bench t;
+    static recorder one, other;
+    for (s.blocks = 1; s.blocks <= 4; s.blocks *= 2) {
+        recorder *r = s.blocks == 1 ? &one : &other;
+        state = 7;
+        bench_open(&t, &s);
+        train(m, &t, r, 1e-7, most, 0);
+        bench_close(&t);
+        assert_int_equal(one.rounds, r->rounds);
+        for (uint64_t k = 0; k < one.rounds; k++)
+            assert_true(fabs(one.report[k].primal - r->report[k].primal) <= 1e-9 * one.report[0].primal);
+    }
+}
+
+/* Each request for memory is refused in turn: no round is reported, and the sentence says why. */
+static inline void expect_memory_refused(const method *m, const shape *s)
+{
+    static bench t;
+    static recorder r;
+    bool ok = false;
+    bench_open(&t, s);
+    for (uint64_t k = 1; !ok; k++) {
+        bda_error err = {0};
+        method_options options = {.tau = 0.01, .beta = 0.5};
+        recorder_open(&r, &t, 1e-3, 50);
+        mem_fail_at(k);
+        ok = m->train(m, &t.problem, &options, &r.watch, &err);
+        assert_true(ok || (r.rounds == 0 && strstr(err.text, "memory")));
+        assert_true(k < 200);
+    }
+    mem_fail_at(0);
+    bench_close(&t);
 }
 
 #endif

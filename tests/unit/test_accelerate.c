@@ -17,17 +17,8 @@ static method accelerated_form(const method *m)
 static void expect_optimum(const shape *s)
 {
     state = 13;
-    bench t;
-    bench_open(&t, s);
-    method_options options = usual_options();
     method form = accelerated_form(&bda_method);
-    uint64_t rounds = train(&form, &t, &options, 1e-6, MOST_ROUNDS, &seen);
-    if (!(seen.report[rounds].gap <= 1e-6 * seen.report[0].gap))
-        fail_msg("%s, %d classes, %d blocks, R = %g: gap %g of %g after %d rounds", s->loss->name, (int)s->classes,
-                 (int)s->blocks, s->l1_ratio, seen.report[rounds].gap, seen.report[0].gap, (int)rounds);
-    for (uint64_t i = 0; i <= rounds; i++)
-        assert_int_equal(seen.report[i].vectors_sent, i);
-    bench_close(&t);
+    expect_gap_by(&form, s, 1e-6, &seen);
 }
 
 static void test_reaches_the_optimum(void **unused)

@@ -64,22 +64,8 @@ static void remembers_what_helps(void **unused)
 static void rounds_do_not_depend_on_the_blocks(void **unused)
 {
     (void)unused;
-    static recorder other;
-    for (int i = 0; i < SHAPES; i++) {
-        for (uint64_t blocks = 1; blocks <= 4; blocks *= 2) {
-            shape s = shapes[i];
-            s.blocks = blocks;
-            state = 7;
-            bench_open(&t, &s);
-            train(&l_commdir, &t, blocks == 1 ? &r : &other, 1e-7, 300, 0);
-            bench_close(&t);
-            if (blocks == 1)
-                continue;
-            assert_int_equal(r.rounds, other.rounds);
-            for (uint64_t k = 0; k < r.rounds; k++)
-                assert_true(fabs(r.report[k].primal - other.report[k].primal) <= 1e-9 * r.report[0].primal);
-        }
-    }
+    for (int i = 0; i < SHAPES; i++)
+        expect_same_rounds(&l_commdir, shapes[i], 300);
 }
 
 /* A gap that no double can show: it says so instead of going on for ever. */
@@ -97,20 +83,7 @@ static void stalls_at_the_precision(void **unused)
 static void no_memory(void **unused)
 {
     (void)unused;
-    bool ok = false;
-    bench_open(&t, &(const shape){.loss = "logistic", .blocks = 3, .cost = 1});
-    for (uint64_t k = 1; !ok; k++) {
-        bda_error err = {0};
-        method_options options = {.tau = 0.01, .beta = 0.5};
-        r = (recorder){.target = 1e-3, .most = 50, .n = t.problem.n};
-        r.watch = (watch){.seconds = recorder_seconds, .interrupted = recorder_interrupted, .round = recorder_round};
-        mem_fail_at(k);
-        ok = l_commdir.train(&l_commdir, &t.problem, &options, &r.watch, &err);
-        assert_true(ok || (r.rounds == 0 && strstr(err.text, "memory")));
-        assert_true(k < 200 && (ok || k > 0));
-    }
-    mem_fail_at(0);
-    bench_close(&t);
+    expect_memory_refused(&l_commdir, &(const shape){.loss = "logistic", .blocks = 3, .cost = 1});
 }
 
 int main(void)
