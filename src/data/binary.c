@@ -167,22 +167,48 @@ static bool take_labels(file *f, builder *b, bda_error *err)
 }
 
 /* Columns increase within rows if every descent from one cell to the next is from one row to the next: both are
- * counted, by loops that never branch. Then the last column of a row is its largest. */
+ * counted, cells by loops that never branch, ends of rows behind them while the cells are in the cache. Then the last
+ * column of a row is its largest. */
 typedef struct cell_check {
     const file *file;
-    const char *cells; /* the first of this rank's */
-    uint64_t descents;
+    const builder *rows; /* with the cells in place */
+    uint64_t passed;     /* cells */
+    uint64_t row;        /* the first that ends behind these */
+    uint64_t descents;   /* from any cell to the next */
+    uint64_t between;    /* from the last cell of a row to the next */
+    uint64_t beyond;     /* rows with a column that is not below n */
 } cell_check;
+
+static uint32_t column_at(const builder *b, uint64_t k)
+{
+    return b->form == ROWS_FLOAT ? b->pair[k].column : b->column[k];
+}
+
+/* The rows that end within the next `count` cells. */
+static void pass_cells(cell_check *s, uint64_t count)
+{
+    const builder *b = s->rows;
+    s->passed += count;
+    for (; s->row < b->count && b->start[s->row + 1] <= s->passed; s->row++) {
+        uint64_t end = b->start[s->row + 1];
+        if (end == b->start[s->row])
+            continue;
+        uint32_t last = column_at(b, end - 1);
+        s->beyond += last >= s->file->header.features;
+        s->between += end < b->cells && last >= column_at(b, end);
+    }
+}
 
 static bool inspect_columns(void *self, uint64_t offset, uint64_t bytes)
 {
     cell_check *s = self;
     const uint32_t *column = at(s->file, offset);
     uint64_t count = bytes / sizeof *column;
-    uint32_t descents = (const char *)column > s->cells && column[-1] >= column[0]; /* a block has fewer than 2^32 */
+    uint32_t descents = s->passed > 0 && column[-1] >= column[0]; /* a block has fewer than 2^32 */
     for (uint64_t k = 1; k < count; k++)
         descents += column[k - 1] >= column[k];
     s->descents += descents;
+    pass_cells(s, count);
     return true;
 }
 
@@ -191,48 +217,28 @@ static bool inspect_pairs(void *self, uint64_t offset, uint64_t bytes)
     cell_check *s = self;
     const rows_pair *pair = at(s->file, offset);
     uint64_t count = bytes / sizeof *pair;
-    uint32_t descents = (const char *)pair > s->cells && pair[-1].column >= pair[0].column, bad = 0;
+    uint32_t descents = s->passed > 0 && pair[-1].column >= pair[0].column, bad = 0;
     for (uint64_t k = 1; k < count; k++)
         descents += pair[k - 1].column >= pair[k].column;
     for (uint64_t k = 0; k < count; k++)
         bad += !(fabsf(pair[k].value) <= FLT_MAX);
     s->descents += descents;
+    pass_cells(s, count);
     return bad == 0;
-}
-
-static uint32_t column_at(const builder *b, uint64_t k)
-{
-    return b->form == ROWS_FLOAT ? b->pair[k].column : b->column[k];
-}
-
-/* Given all descents: is each at the end of a row, and is every row's last column below n? */
-static bool rows_increase(const builder *b, uint64_t descents, uint64_t features)
-{
-    uint64_t between = 0, beyond = 0;
-    for (uint64_t i = 0; i < b->count; i++) {
-        uint64_t end = b->start[i + 1];
-        if (end == b->start[i])
-            continue;
-        uint32_t last = column_at(b, end - 1);
-        beyond += last >= features;
-        between += end < b->cells && last >= column_at(b, end);
-    }
-    return descents == between && beyond == 0;
 }
 
 static bool take_cells(file *f, builder *b, uint64_t first_cell, bda_error *err)
 {
     uint64_t size = b->form == ROWS_FLOAT ? sizeof *b->pair : sizeof *b->column;
     uint64_t from = f->layout.cell + first_cell * size, to = from + b->cells * size;
-    cell_check s = {.file = f, .cells = f->map + from};
-    inspector inspect = b->form == ROWS_FLOAT ? inspect_pairs : inspect_columns;
-    if (!check_bytes(f, from, to, inspect, &s, err))
-        return false;
     if (b->form == ROWS_FLOAT)
         b->pair = (rows_pair *)at(f, from);
     else
         b->column = (uint32_t *)at(f, from);
-    return rows_increase(b, s.descents, f->header.features) || damaged(f, "its columns make no sense", err);
+    cell_check s = {.file = f, .rows = b};
+    if (!check_bytes(f, from, to, b->form == ROWS_FLOAT ? inspect_pairs : inspect_columns, &s, err))
+        return false;
+    return (s.descents == s.between && s.beyond == 0) || damaged(f, "its columns make no sense", err);
 }
 
 static bool take_values(file *f, builder *b, uint64_t first_cell, bda_error *err)

@@ -48,7 +48,10 @@ bool binary_read(source *s, uint64_t blocks, int rank, int size, shard *to, bda_
  * and the end. On rank 0; elsewhere `out` is NULL, and only open and close may be called. */
 typedef struct binary_stream {
     output *out;
-    struct XXH3_state_s *state;
+    uint64_t offset; /* bytes put so far */
+    char *piece;     /* the last of them, which are yet to be written: [held] */
+    uint64_t held;
+    struct XXH3_state_s *state; /* of the block begun */
     uint64_t in_block, blocks;
     uint64_t *checksum; /* [blocks + 1] */
     uint64_t checksum_bytes;

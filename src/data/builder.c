@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define LITTLE 64 /* what is kept stays where it is, behind a gap, if at most a 64th of it is dropped before it */
+
 rows_form builder_form(builder_facts facts)
 {
     if (!facts.not_ones)
@@ -14,59 +16,76 @@ rows_form builder_form(builder_facts facts)
     return facts.inexact ? ROWS_DOUBLE : ROWS_FLOAT;
 }
 
-static void release(void *array, uint64_t bytes)
+/* The gap of `value`. */
+static uint64_t value_gap(const builder *b)
+{
+    return b->form == ROWS_CONSTANT ? b->gap_rows : b->gap_cells;
+}
+
+static void release(void *array, uint64_t bytes, uint64_t gap)
 {
     if (bytes > 0)
-        mem_free(array, bytes);
+        mem_free((char *)array - gap, bytes);
 }
 
 static void free_values(builder *b)
 {
-    release(b->column, b->column_bytes);
-    release(b->pair, b->pair_bytes);
-    release(b->value, b->value_bytes);
+    release(b->column, b->column_bytes, b->gap_cells * sizeof *b->column);
+    release(b->pair, b->pair_bytes, b->gap_cells * sizeof *b->pair);
+    release(b->value, b->value_bytes, value_gap(b) * sizeof *b->value);
 }
 
 void builder_free(builder *b)
 {
-    release(b->start, b->start_bytes);
-    release(b->label, b->label_bytes);
+    release(b->start, b->start_bytes, b->gap_rows * sizeof *b->start);
+    release(b->label, b->label_bytes, b->gap_rows * sizeof *b->label);
     free_values(b);
     *b = (builder){0};
 }
 
-uint64_t builder_bytes(const builder *b)
+static uint64_t without(uint64_t bytes, uint64_t gap)
 {
-    return b->start_bytes + b->label_bytes + b->column_bytes + b->pair_bytes + b->value_bytes;
+    return bytes > gap ? bytes - gap : 0;
 }
 
-/* `array` points to a pointer to `*bytes` bytes. */
-static bool resize(void *array, uint64_t *bytes, uint64_t need, bda_error *err)
+uint64_t builder_bytes(const builder *b)
 {
-    void *old;
+    return without(b->start_bytes, b->gap_rows * sizeof *b->start) +
+           without(b->label_bytes, b->gap_rows * sizeof *b->label) +
+           without(b->column_bytes, b->gap_cells * sizeof *b->column) +
+           without(b->pair_bytes, b->gap_cells * sizeof *b->pair) +
+           without(b->value_bytes, value_gap(b) * sizeof *b->value);
+}
+
+/* `array` points to a pointer to what is behind the gap of an array of `*bytes` bytes. */
+static bool resize(void *array, uint64_t *bytes, uint64_t gap, uint64_t need, bda_error *err)
+{
+    char *old;
     memcpy(&old, array, sizeof old);
-    void *moved = mem_resize(old, *bytes, need, "rows", err);
+    char *moved = mem_resize(old ? old - gap : NULL, *bytes, need, "rows", err);
     if (!moved)
         return false;
+    moved += gap;
     memcpy(array, &moved, sizeof moved);
     *bytes = need;
     return true;
 }
 
-static bool grow(void *array, uint64_t *bytes, uint64_t items, uint64_t size, bda_error *err)
+/* Room for so many items behind the gap. */
+static bool grow(void *array, uint64_t *bytes, uint64_t gap, uint64_t items, uint64_t size, bda_error *err)
 {
     uint64_t need;
-    if (__builtin_mul_overflow(items, size, &need))
+    if (__builtin_add_overflow(gap, items, &items) || __builtin_mul_overflow(items, size, &need))
         return err_memory(err, UINT64_MAX, "rows");
     if (need <= *bytes)
         return true;
-    return resize(array, bytes, need > *bytes + *bytes / 2 ? need : *bytes + *bytes / 2, err);
+    return resize(array, bytes, gap * size, need > *bytes + *bytes / 2 ? need : *bytes + *bytes / 2, err);
 }
 
 static bool reserve_starts(builder *b, uint64_t more_rows, bda_error *err)
 {
     bool first = !b->start;
-    if (!grow(&b->start, &b->start_bytes, b->count + more_rows + 1, sizeof *b->start, err))
+    if (!grow(&b->start, &b->start_bytes, b->gap_rows, b->count + more_rows + 1, sizeof *b->start, err))
         return false;
     if (first)
         b->start[0] = 0;
@@ -76,19 +95,20 @@ static bool reserve_starts(builder *b, uint64_t more_rows, bda_error *err)
 /* Arrays of cells and values as a form wants them. */
 static bool reserve_values(builder *b, rows_form form, uint64_t more_rows, uint64_t cells, bda_error *err)
 {
+    cells += b->cells;
     if (form == ROWS_FLOAT)
-        return grow(&b->pair, &b->pair_bytes, b->cells + cells, sizeof *b->pair, err);
-    if (!grow(&b->column, &b->column_bytes, b->cells + cells, sizeof *b->column, err))
+        return grow(&b->pair, &b->pair_bytes, b->gap_cells, cells, sizeof *b->pair, err);
+    if (!grow(&b->column, &b->column_bytes, b->gap_cells, cells, sizeof *b->column, err))
         return false;
     if (form == ROWS_CONSTANT)
-        return grow(&b->value, &b->value_bytes, b->count + more_rows, sizeof *b->value, err);
-    return form != ROWS_DOUBLE || grow(&b->value, &b->value_bytes, b->cells + cells, sizeof *b->value, err);
+        return grow(&b->value, &b->value_bytes, b->gap_rows, b->count + more_rows, sizeof *b->value, err);
+    return form != ROWS_DOUBLE || grow(&b->value, &b->value_bytes, b->gap_cells, cells, sizeof *b->value, err);
 }
 
 bool builder_reserve(builder *b, uint64_t more_rows, uint64_t cells, bda_error *err)
 {
     return reserve_starts(b, more_rows, err) &&
-           grow(&b->label, &b->label_bytes, b->count + more_rows, sizeof *b->label, err) &&
+           grow(&b->label, &b->label_bytes, b->gap_rows, b->count + more_rows, sizeof *b->label, err) &&
            reserve_values(b, b->form, more_rows, cells, err);
 }
 
@@ -100,9 +120,9 @@ static uint64_t left(uint64_t bytes, uint64_t size, uint64_t used)
 /* Room of the old form goes over to the new one, so that what was reserved stays reserved. */
 static void rooms(const builder *b, uint64_t *more_rows, uint64_t *cells)
 {
-    *more_rows = left(b->label_bytes, sizeof *b->label, b->count);
-    *cells = b->form == ROWS_FLOAT ? left(b->pair_bytes, sizeof *b->pair, b->cells)
-                                   : left(b->column_bytes, sizeof *b->column, b->cells);
+    *more_rows = left(b->label_bytes, sizeof *b->label, b->gap_rows + b->count);
+    *cells = b->form == ROWS_FLOAT ? left(b->pair_bytes, sizeof *b->pair, b->gap_cells + b->cells)
+                                   : left(b->column_bytes, sizeof *b->column, b->gap_cells + b->cells);
 }
 
 static double value_of(const builder *b, uint64_t row, uint64_t cell)
@@ -116,7 +136,7 @@ bool builder_upgrade(builder *b, rows_form form, bda_error *err)
         return true;
     uint64_t more_rows, cells;
     rooms(b, &more_rows, &cells);
-    builder to = {.count = b->count, .cells = b->cells};
+    builder to = {.count = b->count, .cells = b->cells, .gap_rows = b->gap_rows, .gap_cells = b->gap_cells};
     bool stays = b->form != ROWS_FLOAT && form != ROWS_FLOAT && b->column_bytes > 0;
     if (stays) { /* the columns */
         to.column = b->column;
@@ -124,7 +144,7 @@ bool builder_upgrade(builder *b, rows_form form, bda_error *err)
     }
     if (!reserve_values(&to, form, more_rows, cells, err)) {
         if (!stays)
-            release(to.column, to.column_bytes);
+            release(to.column, to.column_bytes, to.gap_cells * sizeof *to.column);
         return false;
     }
     for (uint64_t i = 0; i < b->count; i++) {
@@ -197,83 +217,127 @@ bool builder_add(builder *b, double label, const uint32_t *column, const double 
     return true;
 }
 
-/* Items [first, first + items) become the first of the array. */
-static void keep(void *array, uint64_t first, uint64_t items, uint64_t size)
+/* Items [first, first + items) become the first of the array: they move, or the array begins with them. */
+static void keep(void *array, bool moves, uint64_t first, uint64_t items, uint64_t size)
 {
-    if (first > 0 && items > 0)
-        memmove(array, (char *)array + first * size, items * size);
+    char *old;
+    memcpy(&old, array, sizeof old);
+    char *kept = old + first * size;
+    if (!moves)
+        memcpy(array, &kept, sizeof kept);
+    else if (items > 0)
+        memmove(old, kept, items * size);
 }
 
 void builder_cut(builder *b, uint64_t first, uint64_t end)
 {
     uint64_t from = b->start[first], cells = b->start[end] - from, count = end - first;
-    for (uint64_t i = 0; i <= count; i++)
-        b->start[i] = b->start[first + i] - from;
-    keep(b->label, first, count, sizeof *b->label);
-    if (b->form == ROWS_FLOAT)
-        keep(b->pair, from, cells, sizeof *b->pair);
-    else
-        keep(b->column, from, cells, sizeof *b->column);
-    if (b->form == ROWS_DOUBLE)
-        keep(b->value, from, cells, sizeof *b->value);
-    else if (b->form == ROWS_CONSTANT)
-        keep(b->value, first, count, sizeof *b->value);
     b->count = count;
     b->cells = cells;
+    if (first == 0)
+        return;
+    bool moves = first > count / LITTLE || from > cells / LITTLE;
+    keep(&b->start, moves, first, count + 1, sizeof *b->start);
+    for (uint64_t i = 0; i <= count; i++)
+        b->start[i] -= from;
+    keep(&b->label, moves, first, count, sizeof *b->label);
+    if (b->form == ROWS_FLOAT)
+        keep(&b->pair, moves, from, cells, sizeof *b->pair);
+    else
+        keep(&b->column, moves, from, cells, sizeof *b->column);
+    if (b->form == ROWS_DOUBLE)
+        keep(&b->value, moves, from, cells, sizeof *b->value);
+    else if (b->form == ROWS_CONSTANT)
+        keep(&b->value, moves, first, count, sizeof *b->value);
+    b->gap_rows += moves ? 0 : first;
+    b->gap_cells += moves ? 0 : from;
 }
 
-/* Puts `added` items before or behind the `items` that an array has. */
-static void join(void *array, uint64_t items, const void *other, uint64_t added, uint64_t size, bool front)
+/* Where items are put: behind those of an array, into the gap before them, or in their place, so that they move up.
+ */
+typedef enum side { BEHIND, INTO_GAP, IN_PLACE } side;
+
+static void join(void *array, uint64_t items, const void *other, uint64_t added, uint64_t size, side to)
 {
     if (added == 0)
         return;
-    if (front && items > 0)
-        memmove((char *)array + added * size, array, items * size);
-    memcpy((char *)array + (front ? 0 : items * size), other, added * size);
+    char *first;
+    memcpy(&first, array, sizeof first);
+    if (to == INTO_GAP)
+        first -= added * size;
+    else if (to == IN_PLACE && items > 0)
+        memmove(first + added * size, first, items * size);
+    memcpy(to == BEHIND ? first + items * size : first, other, added * size);
+    memcpy(array, &first, sizeof first);
+}
+
+static void join_starts(builder *b, const builder *other, side to)
+{
+    if (other->count == 0)
+        return;
+    bool behind = to == BEHIND;
+    join(&b->start, b->count + 1, other->start + behind, other->count, sizeof *b->start, to);
+    uint64_t from = behind ? b->count + 1 : other->count, later = behind ? other->count : b->count + 1;
+    for (uint64_t i = from; i < from + later; i++)
+        b->start[i] += behind ? b->cells : other->cells;
+}
+
+/* Of a builder without rows. */
+static bool take_over(builder *b, builder *other, builder_facts facts, bda_error *err)
+{
+    builder_free(b);
+    *b = *other;
+    *other = (builder){0};
+    b->facts = facts;
+    return builder_upgrade(b, builder_form(facts), err);
 }
 
 bool builder_join(builder *b, builder *other, bool front, bda_error *err)
 {
-    uint64_t added = other->count, cells = other->cells;
     builder_facts both = {b->facts.not_ones | other->facts.not_ones, b->facts.varied | other->facts.varied,
                           b->facts.inexact | other->facts.inexact};
+    if (b->count == 0)
+        return take_over(b, other, both, err);
+    uint64_t added = other->count, cells = other->cells;
     rows_form form = builder_form(both);
+    side by_row = !front ? BEHIND : added <= b->gap_rows ? INTO_GAP : IN_PLACE;
+    side by_cell = !front ? BEHIND : cells <= b->gap_cells ? INTO_GAP : IN_PLACE;
     if (!builder_upgrade(b, form, err) || !builder_upgrade(other, form, err) ||
-        !builder_reserve(b, added, cells, err))
+        !builder_reserve(b, by_row == INTO_GAP ? 0 : added, by_cell == INTO_GAP ? 0 : cells, err))
         return false;
     b->facts = both;
-    for (uint64_t i = b->count + 1; front && i-- > 0;)
-        b->start[i + added] = b->start[i] + cells;
-    for (uint64_t i = 0; i < added; i++)
-        b->start[front ? i : b->count + 1 + i] = front ? other->start[i] : b->cells + other->start[i + 1];
-    join(b->label, b->count, other->label, added, sizeof *b->label, front);
+    join_starts(b, other, by_row);
+    join(&b->label, b->count, other->label, added, sizeof *b->label, by_row);
     if (form == ROWS_FLOAT)
-        join(b->pair, b->cells, other->pair, cells, sizeof *b->pair, front);
+        join(&b->pair, b->cells, other->pair, cells, sizeof *b->pair, by_cell);
     else
-        join(b->column, b->cells, other->column, cells, sizeof *b->column, front);
+        join(&b->column, b->cells, other->column, cells, sizeof *b->column, by_cell);
     if (form == ROWS_DOUBLE)
-        join(b->value, b->cells, other->value, cells, sizeof *b->value, front);
+        join(&b->value, b->cells, other->value, cells, sizeof *b->value, by_cell);
     else if (form == ROWS_CONSTANT)
-        join(b->value, b->count, other->value, added, sizeof *b->value, front);
+        join(&b->value, b->count, other->value, added, sizeof *b->value, by_row);
     b->count += added;
     b->cells += cells;
+    b->gap_rows -= by_row == INTO_GAP ? added : 0;
+    b->gap_cells -= by_cell == INTO_GAP ? cells : 0;
     builder_free(other);
     return true;
 }
 
-static bool fit(void *array, uint64_t *bytes, uint64_t need, bda_error *err)
+/* Down to so many items behind the gap. */
+static bool fit(void *array, uint64_t *bytes, uint64_t gap, uint64_t items, uint64_t size, bda_error *err)
 {
-    need = need > 0 ? need : 1;
-    return *bytes <= need || resize(array, bytes, need, err);
+    uint64_t need = gap + items > 0 ? (gap + items) * size : 1;
+    return *bytes <= need || resize(array, bytes, gap * size, need, err);
 }
 
 bool builder_fit(builder *b, bda_error *err)
 {
     uint64_t values = b->form == ROWS_CONSTANT ? b->count : b->cells;
     return (b->start || reserve_starts(b, 0, err)) &&
-           fit(&b->start, &b->start_bytes, (b->count + 1) * sizeof *b->start, err) &&
-           fit(&b->label, &b->label_bytes, b->count * sizeof *b->label, err) &&
-           fit(&b->column, &b->column_bytes, b->cells * sizeof *b->column, err) &&
-           fit(&b->pair, &b->pair_bytes, b->cells * sizeof *b->pair, err) &&
-           fit(&b->value, &b->value_bytes, values * sizeof *b->value, err);
+           fit(&b->start, &b->start_bytes, b->gap_rows, b->count + 1, sizeof *b->start, err) &&
+           fit(&b->label, &b->label_bytes, b->gap_rows, b->count, sizeof *b->label, err) &&
+           fit(&b->column, &b->column_bytes, b->gap_cells, b->cells, sizeof *b->column, err) &&
+           fit(&b->pair, &b->pair_bytes, b->gap_cells, b->cells, sizeof *b->pair, err) &&
+           fit(&b->value, &b->value_bytes, value_gap(b), values, sizeof *b->value, err);
 }

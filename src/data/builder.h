@@ -25,11 +25,14 @@ typedef struct builder {
     uint32_t *column; /* [cells] ones, constant, double */
     rows_pair *pair;  /* [cells] float */
     double *value;    /* constant: [count], 0 for a row without cells; double: [cells] */
+    /* Items that each array has room for in front of its first: rows of those by row, cells of the others. */
+    uint64_t gap_rows, gap_cells;
     /* Taken. 0 where an array is somebody else's and only read: then rows are not added or cut. */
     uint64_t start_bytes, label_bytes, column_bytes, pair_bytes, value_bytes;
 } builder;
 
-/* A zeroed builder is empty. builder_free leaves it so. */
+/* A zeroed builder is empty. builder_free leaves it so. One where the gaps alone are set is empty as well: rows that
+ * are put in front later find room there. Large arrays are mapped, so that a gap is no memory until it is used. */
 void builder_free(builder *b);
 
 /* Room for so many more rows and cells: adding them cannot fail but by a change of form. */
@@ -42,15 +45,16 @@ bool builder_add(builder *b, double label, const uint32_t *column, const double 
 /* Holds the rows in a larger form. */
 bool builder_upgrade(builder *b, rows_form form, bda_error *err);
 
-/* Keeps the rows [first, end). */
+/* Keeps the rows [first, end). They stay where they are if few are dropped before them. */
 void builder_cut(builder *b, uint64_t first, uint64_t end);
 
-/* Puts the rows of `other`, which is emptied, before or behind those of b. */
+/* Puts the rows of `other`, which is emptied, before or behind those of b. The rows of b stay where they are if there
+ * is room. */
 bool builder_join(builder *b, builder *other, bool front, bda_error *err);
 
 /* Gives back the room that is not used. start is there afterwards, also where there are no rows. */
 bool builder_fit(builder *b, bda_error *err);
 
-uint64_t builder_bytes(const builder *b); /* taken */
+uint64_t builder_bytes(const builder *b); /* taken, without the gaps */
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LEAST_ROOM 64
+#define AT_ONCE 512 /* labels */
 
 static bool set_open(label_set *s, uint64_t room, bda_error *err)
 {
@@ -67,11 +68,18 @@ static bool set_grow(label_set *s, bda_error *err)
     return true;
 }
 
-bool labels_take(label_set *s, const double *label, uint64_t count, bda_error *err)
+/* How many are neither of the two. Which of the two comes next cannot be foreseen, so this does not branch. */
+static uint64_t count_others(const double *label, uint64_t count, const double *known)
 {
-    if (!set_open(s, LEAST_ROOM, err))
-        return false;
-    double known[2] = {NAN, NAN}; /* the last two that were looked up: most data has two labels */
+    uint64_t others = 0;
+    for (uint64_t i = 0; i < count; i++)
+        others += (label[i] != known[0]) & (label[i] != known[1]);
+    return others;
+}
+
+/* Looks up all but those that are known: [2], the last two that were looked up. */
+static bool take_some(label_set *s, const double *label, uint64_t count, double *known, bda_error *err)
+{
     for (uint64_t i = 0; i < count; i++) {
         double x = label[i];
         if (x == known[0] || x == known[1])
@@ -83,6 +91,19 @@ bool labels_take(label_set *s, const double *label, uint64_t count, bda_error *e
             return false;
         known[1] = known[0];
         known[0] = x;
+    }
+    return true;
+}
+
+bool labels_take(label_set *s, const double *label, uint64_t count, bda_error *err)
+{
+    if (!set_open(s, LEAST_ROOM, err))
+        return false;
+    double known[2] = {NAN, NAN}; /* most data has two labels */
+    for (uint64_t i = 0; i < count; i += AT_ONCE) {
+        uint64_t some = count - i < AT_ONCE ? count - i : AT_ONCE;
+        if (count_others(label + i, some, known) > 0 && !take_some(s, label + i, some, known, err))
+            return false;
     }
     return true;
 }
