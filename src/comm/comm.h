@@ -53,6 +53,12 @@ void comm_gather_counts(comm *c, uint64_t mine, uint64_t *all);
 void comm_sum_vectors(comm *c, uint64_t blocks, double largest, const double *const *part, int parts, uint64_t n,
                       double *sum, int threads);
 
+/* Zeroed memory that all ranks see; NULL on all of them where they are not on one machine, or it has no room for it.
+ * Nobody waits for anybody: what one rank writes, others may count on after comm_meet. */
+void *comm_share(comm *c, uint64_t bytes);
+void comm_unshare(comm *c, void *p, uint64_t bytes); /* not collective; accepts NULL */
+void comm_meet(comm *c);
+
 /* Bytes of any kind from one rank to all. */
 void comm_broadcast(comm *c, int from, void *bytes, uint64_t count);
 

@@ -125,9 +125,9 @@ void dual_solve(dual_run *r, uint64_t t)
                     .round = t,
                     .trial = r->trial,
                     .trials = r->trials};
-    double begin = clock_now();
-    if (r->shared)
-        memcpy(r->shared, r->w, p->n * sizeof *r->shared);
+    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    if (r->shared && !r->start)
+        dual_fill_shared(r, r->w);
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
@@ -136,7 +136,22 @@ void dual_solve(dual_run *r, uint64_t t)
         own.w = r->start ? r->start[k] : r->w;
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
-    r->report.local_seconds += clock_now() - begin;
+    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    r->report.comm_seconds += comm_seconds;
+    r->report.local_seconds += clock_now() - begin - comm_seconds;
+}
+
+/* Each rank of those that share u copies some columns. The message between two rounds has made sure that nobody is
+ * still at the last one. */
+void dual_fill_shared(dual_run *r, const double *from)
+{
+    const comm *c = r->p->comm;
+    const uint64_t n = r->p->n;
+    const int size = r->one_machine ? bda_comm_size(c) : 1, rank = r->one_machine ? bda_comm_rank(c) : 0;
+    uint64_t first = comm_first_block(n, rank, size), end = comm_first_block(n, rank + 1, size);
+    memcpy(r->shared + first, from + first, (end - first) * sizeof *from);
+    if (r->one_machine)
+        comm_meet(r->p->comm);
 }
 
 /* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
@@ -270,13 +285,15 @@ static bool take_memory(dual_run *r, bda_error *err)
     return r->w && (identity || r->h);
 }
 
-/* --threads-mode=lock-free */
+/* --threads-mode=lock-free: by all ranks where they are on one machine, otherwise by the threads of a rank. */
 static bool share_memory(dual_run *r, bda_error *err)
 {
     if (r->local > 0 && !block_shares(r->blocks[0]))
         return err_set(err, BDA_USAGE,
                        "--threads-mode=lock-free is for two labels and for regression; with more labels it is "
                        "--threads-mode=blocks");
+    if (r->one_machine)
+        return true;
     return (r->shared = ARENA_TAKE(&r->memory, double, r->p->n, err));
 }
 
@@ -288,8 +305,12 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     if (preset->a1_between_1_and_blocks && !(r->a1 >= 1 && r->a1 <= (double)r->K))
         return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
                        r->a1, (unsigned long long)r->K);
-    r->models = options->lock_free ? (uint64_t)bda_comm_size(p->comm) : r->K;
-    if (!comm_agree(p->comm, take_memory(r, err) && (!options->lock_free || share_memory(r, err)), err))
+    if (options->sharing == SHARE_ON_ONE_MACHINE || options->sharing == SHARE_MEMORY)
+        r->shared = comm_share(p->comm, p->n * sizeof *r->shared);
+    r->one_machine = r->shared != NULL;
+    const bool sharing = r->one_machine || options->sharing == SHARE_MEMORY;
+    r->models = r->one_machine ? 1 : sharing ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    if (!comm_agree(p->comm, take_memory(r, err) && (!sharing || share_memory(r, err)), err))
         return false;
     r->a2 = choose_a2(r, preset, options);
     if (r->a1 == 0 && r->a2 == 0)
@@ -300,7 +321,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->tau = options->tau;
     r->beta = options->beta;
     r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
-    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED;
+    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED && r->models == 1;
     r->to_go_before = INFINITY;
     r->seed = options->seed;
     r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
@@ -312,5 +333,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
 void dual_close(dual_run *r)
 {
     blocks_close(r->blocks);
+    if (r->one_machine)
+        comm_unshare(r->p->comm, r->shared, r->p->n * sizeof *r->shared);
     arena_free(&r->memory);
 }

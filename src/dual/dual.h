@@ -15,7 +15,7 @@ typedef struct dual_run {
     problem *p;
     watch *watch;
     uint64_t K;
-    uint64_t models; /* blocks of B: K, or the ranks where their blocks share a u */
+    uint64_t models; /* blocks of B: K, or fewer where blocks share a u */
     double a1, a2;
     bool separate;
     line_search search;
@@ -34,7 +34,8 @@ typedef struct dual_run {
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
-    double *shared;                   /* [n] where the blocks of a rank share their u, see subproblem; NULL: not */
+    double *shared;                   /* [n] where blocks share their u, see subproblem; NULL: not */
+    bool one_machine;                 /* and do so on all ranks: there is one model */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */
@@ -61,6 +62,8 @@ void dual_close(dual_run *r);
 bool dual_evaluate(dual_run *r, uint64_t t);
 /* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
 void dual_solve(dual_run *r, uint64_t t);
+/* shared = from, before anyone goes on */
+void dual_fill_shared(dual_run *r, const double *from);
 /* dv and the scalars of the ray, summed over all blocks: one vector. */
 bool dual_sum(dual_run *r, bda_error *err);
 /* The step along (da, dv): Algorithm 1 or the exact one. */

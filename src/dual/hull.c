@@ -76,7 +76,7 @@ static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
     dual_run *d = &r->d;
     for (;; ++*t) {
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
-        d->report.choice = "plain";
+        d->report.choice = d->shared ? "plain-lock-free" : "plain";
         *stop = dual_evaluate(d, *t);
         if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > PLAIN_PATIENCE))
             return true;
@@ -131,6 +131,15 @@ static void choose_fewer(hull_run *r)
 #define TIMED_ROUNDS 3
 #define WIDE 65536
 
+static const char *name_of_choice(const hull_run *r)
+{
+    static const char *const names[][4] = {
+        {"momentum-sparing", "fused", "one-vector", "momentum"},
+        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
+    };
+    return names[r->d.shared != NULL][r->sparing ? 0 : r->form];
+}
+
 /* The gap of best and alpha, term by term. */
 static bool report(hull_run *r, uint64_t t)
 {
@@ -167,8 +176,7 @@ static bool report(hull_run *r, uint64_t t)
     to->bytes_sent = comm_said(p->comm)->bytes;
     to->blocks = d->blocks;
     to->kept_best = true;
-    static const char *const names[] = {"", "fused", "one-vector", "momentum"};
-    to->choice = r->sparing ? "momentum-sparing" : names[r->form];
+    to->choice = name_of_choice(r);
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
@@ -209,10 +217,16 @@ static void look_ahead(hull_run *r, double beta)
         p->penalty.kind->gradient(&p->penalty, r->scratch, r->v_ahead);
         w_y = r->scratch;
     }
+    if (d->shared)
+        dual_fill_shared(d, w_y);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = r->start[k];
         block_advance(d->blocks[k], 2 * r->ring, beta, r->slopes[k], r->advanced[k]);
+        if (d->shared) {
+            instances_add_image_shared(&r->part[k], r->slopes[k], d->h, d->shared);
+            continue;
+        }
         if (!d->h) {
             for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
                 r->slopes[k][i] *= d->a1;
@@ -224,6 +238,8 @@ static void look_ahead(hull_run *r, double beta)
         for (uint64_t j = 0; j < p->n; j++)
             to[j] = w_y[j] + d->a1 * d->h[j] * to[j];
     }
+    if (d->one_machine)
+        comm_meet(p->comm);
 }
 
 static void begin_momentum(hull_run *r)
@@ -246,8 +262,9 @@ static void complete_directions(hull_run *r)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
         double *dv = d->dv_block[k];
-        r->apart[k] = vec_dot(dv, dv, n, 1);
-        if (!d->start)
+        if (d->models > 1)
+            r->apart[k] = vec_dot(dv, dv, n, 1);
+        if (!d->start || d->shared) /* of a shared u the image is complete */
             continue;
         instances_add_image(&r->part[k], r->advanced[k], dv);
         d->local_direction[k].largest = vec_largest(dv, n, 1);
@@ -261,6 +278,10 @@ static void end_momentum(hull_run *r, bool uphill)
 {
     dual_run *d = &r->d;
     sum together = {0, 0};
+    if (uphill)
+        r->t_now = 1;
+    if (d->models == 1)
+        return;
     for (uint64_t first = 0; first < d->p->n; first += CHUNK) {
         uint64_t end = d->p->n - first < CHUNK ? d->p->n : first + CHUNK;
         double part[2] = {0, 0};
@@ -275,8 +296,6 @@ static void end_momentum(hull_run *r, bool uphill)
     double apart = dual_column_sum(d, 0, 1);
     double rho = apart > 0 ? fmin(fmax(sum_value(&together) / apart, 1), (double)d->K) : 1;
     r->a1 = 0.5 * (r->a1 + rho);
-    if (uphill)
-        r->t_now = 1;
 }
 
 /* The place of a new point: the oldest of its kind gives way. */
@@ -414,7 +433,7 @@ static bool take_momentum(hull_run *r, bda_error *err)
         !(r->apart = ARENA_TAKE(m, double, r->d.local + 1, err)))
         return false;
     for (uint64_t k = 0; k < r->d.local; k++)
-        if (!(r->start[k] = ARENA_TAKE(m, double, n, err)))
+        if (!(r->start[k] = r->d.shared ? r->d.shared : ARENA_TAKE(m, double, n, err)))
             return false;
     return true;
 }
@@ -476,11 +495,11 @@ bool hull_fits(const problem *p)
 }
 
 /* Momentum never needs many more rounds than the others, and often far fewer. */
-static hull_form choose_form(const method_options *options)
+static hull_form choose_form(const dual_run *d, const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    return options->lock_free ? HULL_FUSED : HULL_MOMENTUM;
+    return d->shared && d->models > 1 ? HULL_FUSED : HULL_MOMENTUM;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -489,13 +508,14 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     memset(r, 0, sizeof *r);
     if (!dual_open(&r->d, preset, p, options, watch, err))
         return false;
-    r->form = choose_form(options);
+    r->form = choose_form(&r->d, options);
     r->choosing = options->hull == HULL_DEFAULT && p->n >= WIDE;
     r->asked_epochs = options->local_epochs;
-    if (r->form == HULL_MOMENTUM && options->lock_free)
-        return err_set(err, BDA_USAGE,
-                       "--hull=momentum has a model for each block, which --threads-mode=lock-free does "
-                       "not; --hull=fused or one-vector go with it");
+    if (r->form == HULL_MOMENTUM && r->d.shared && r->d.models > 1)
+        return err_set(
+            err, BDA_USAGE,
+            "--hull=momentum with --threads-mode=lock-free needs all ranks on one machine; --hull=fused or "
+            "one-vector do not");
     return true;
 }
 

@@ -17,8 +17,12 @@
  *
  * Without relaxation s_k = X_k alpha_k, and a block sees nothing but the point z - c = 2 z - (the z before).
  *
- * X alpha = sum_k s_k + M comes with the message, so that every round has its certificate P(z) + f(alpha). The dual
- * need not fall from round to round, and z is not grad g*(X alpha) before the end.
+ * X alpha = sum_k s_k + M comes with the message, so that every round has its certificate. The dual need not fall
+ * from round to round, and z is not grad g*(X alpha) before the end.
+ *
+ * Where a loss has a kink at the margin, P(z) is late: most of the support vectors fall short of it by a little, and
+ * each adds to P. There the model is w = t z with the t at which P(t z) is least, which the margins X'z give by
+ * scalars alone; it takes no part in the above, and t goes to 1.
  *
  * Left out: penalties of their own for each block, and stopping by residuals; the gap is the better judge. */
 #include <math.h>
@@ -28,6 +32,7 @@
 #include "base/vector.h"
 #include "methods/blockwise.h"
 #include "methods/rivals.h"
+#include "problem/instances.h"
 
 #define EPOCHS_MOST 10     /* of a local problem in a round, unless the person said how many */
 #define EPOCHS_ENOUGH 0.1  /* or once a pass moves w_k by no more than this part of what the first one did */
@@ -35,6 +40,8 @@
 #define BALANCE_FACTOR 2.0 /* what rho is multiplied or divided by then (tau) */
 #define BALANCE_ROUNDS 100 /* after which rho stays: convergence is proved for a rho that ends up fixed */
 #define IDLE_ROUNDS 10     /* in a row in which nothing moved but by rounding */
+#define TRIALS (BLOCKWISE_COLUMNS / 2) /* lengths t that are tried in one message */
+#define TRIAL_MESSAGES 2               /* of a round */
 
 typedef struct admm_run {
     blockwise base;
@@ -54,12 +61,18 @@ typedef struct admm_run {
     double **behind;            /* [local][n] X_k alpha_k - s_k; NULL without relaxation */
     block_direction *direction; /* [local] of the passes of a round */
 
+    double *w;        /* [n] the model t z */
+    double scale;     /* t */
+    instances *rows;  /* [local] the blocks as primal methods see them */
+    double **margins; /* [local][count * width] X'z; NULL where the loss is differentiable, and t = 1 */
+
     double norms;     /* sum_k |m_k|^2 */
-    double travelled; /* sum of |z - z'| over the rounds so far */
+    double travelled; /* sum of |w - w'| over the rounds so far */
     int idle_rounds;
 } admm_run;
 
 static bool admm_open(admm_run *r, problem *p, const method_options *options, watch *watch, bda_error *err);
+static void find_model(admm_run *r);
 static bool evaluate(admm_run *r, uint64_t t);
 static void solve_blocks(admm_run *r, uint64_t t);
 static bool sum_parts(admm_run *r, bda_error *err);
@@ -73,7 +86,8 @@ static bool admm_train(const method *self, problem *p, const method_options *opt
     admm_run r;
     bool ok = admm_open(&r, p, options, watch, err); /* alpha, z and all u_k are 0 */
     for (uint64_t t = 0; ok; t++) {
-        if (evaluate(&r, t)) /* P(z), f(alpha), their gap; stop? */
+        find_model(&r);      /* w = t z */
+        if (evaluate(&r, t)) /* P(w), f(alpha), their gap; stop? */
             break;
         solve_blocks(&r, t);     /* w_k through alpha_k */
         ok = sum_parts(&r, err); /* M: the one vector of the round */
@@ -88,14 +102,14 @@ static bool admm_train(const method *self, problem *p, const method_options *opt
 
 /* ---- the lines of the loop ---------------------------------------------------------------------------------- */
 
-/* The block is asked about z, which says nothing about its own point: so that no variable counts as settled there,
+/* The block is asked about w, which says nothing about its own point: so that no variable counts as settled there,
  * its last violation is forgotten. */
 static bool evaluate(admm_run *r, uint64_t t)
 {
     for (uint64_t k = 0; k < r->base.local; k++)
         r->base.blocks[k]->violation = INFINITY;
     r->base.report.stalled = r->idle_rounds >= IDLE_ROUNDS;
-    return blockwise_evaluate(&r->base, t, r->z, r->v, r->travelled);
+    return blockwise_evaluate(&r->base, t, r->w, r->v, r->travelled);
 }
 
 /* Passes go on from where the last one ended: the model of block_solve with a1 = 1/rho is the local dual itself. */
@@ -194,7 +208,6 @@ static double residuals(admm_run *r, uint64_t t)
     vec_dots(r->sum, r->point, p->n, p->threads, &cross, &all);
     double apart = K * all + 2 * cross / rho + r->norms / (rho * rho);
     double moved = vec_dot(r->before, r->before, p->n, p->threads);
-    r->travelled += sqrt(moved);
     report->primal_residual = sqrt(fmax(0, apart));
     report->dual_residual = rho * sqrt(K * moved);
     r->idle_rounds = fmax(apart / K, moved) <= 1e-32 * length ? r->idle_rounds + 1 : 0;
@@ -215,6 +228,86 @@ static void multiply_penalty(admm_run *r, double factor)
     r->rho *= factor;
 }
 
+/* ---- the model ----------------------------------------------------------------------------------------------- */
+
+/* P(t z) and its derivative by t at TRIALS points, in one message; g(t z) = a t^2 + b t. */
+static void try_scales(admm_run *r, double a, double b, const double *t, double *value, double *slope)
+{
+    enum { COLUMNS = 2 * TRIALS };
+    blockwise *base = &r->base;
+    const int threads = base->p->threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (uint64_t k = 0; k < base->local; k++)
+        for (int i = 0; i < TRIALS; i++) {
+            const double *z = r->margins[k], beyond = t[i] - 1;
+            double *to = base->mine + k * COLUMNS + 2 * i;
+            instances_along(&r->rows[k], z, 1, &z, &beyond, to, to + 1, NULL);
+        }
+    blockwise_gather(base, COLUMNS);
+    for (int i = 0; i < TRIALS; i++) {
+        value[i] = (a * t[i] + b) * t[i] + blockwise_sum(base, 2 * i, COLUMNS);
+        slope[i] = 2 * a * t[i] + b + blockwise_sum(base, 2 * i + 1, COLUMNS);
+    }
+}
+
+/* The best t that was tried, 1 among them. P being convex, the slopes bracket the minimum; trials begin around the
+ * last t, as close as it is to 1, where t ends up, and then divide the bracket. */
+static double best_scale(admm_run *r, double a, double b)
+{
+    const double c = r->scale, h = fmax(fabs(c - 1) / 16, 1e-4);
+    double t[TRIALS] = {1,         fmax(c / 2, c - 4 * h), fmax(0.75 * c, c - h), c, c + h, c + 4 * h, c + 16 * h,
+                        c + 64 * h};
+    double value[TRIALS], slope[TRIALS];
+    double low = 0, high = INFINITY, best = 1, least = INFINITY;
+    for (int message = 0; message < TRIAL_MESSAGES; message++) {
+        try_scales(r, a, b, t, value, slope);
+        for (int i = 0; i < TRIALS; i++) {
+            if (value[i] < least)
+                least = value[i], best = t[i];
+            if (slope[i] <= 0)
+                low = fmax(low, t[i]);
+            else
+                high = fmin(high, t[i]);
+        }
+        for (int i = 0; i < TRIALS; i++)
+            t[i] = isinf(high) ? ldexp(low, i + 1) : low + (high - low) * (i + 1) / (TRIALS + 1);
+    }
+    return best;
+}
+
+/* For all our regularisers g(t z) = a t^2 + b t, and b = 0 where g is smooth. */
+static double find_scale(admm_run *r)
+{
+    const problem *p = r->base.p;
+    const penalty *g = &p->penalty;
+    const double once = g->kind->value(g, r->z);
+    if (!(once > 0))
+        return r->scale;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
+    for (uint64_t k = 0; k < r->base.local; k++)
+        instances_margins(&r->rows[k], r->z, r->margins[k]);
+    for (uint64_t j = 0; j < p->n && !g->kind->smooth; j++)
+        r->y[j] = 2 * r->z[j];
+    double a = g->kind->smooth ? once : 0.5 * g->kind->value(g, r->y) - once;
+    return best_scale(r, a, once - a);
+}
+
+static void find_model(admm_run *r)
+{
+    const problem *p = r->base.p;
+    const double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    r->scale = r->margins ? find_scale(r) : 1;
+    for (uint64_t j = 0; j < p->n; j++) {
+        double next = r->scale * r->z[j];
+        r->y[j] = next - r->w[j];
+        r->w[j] = next;
+    }
+    r->travelled += sqrt(vec_dot(r->y, r->y, p->n, p->threads));
+    double waited = comm_said(p->comm)->seconds - comm_before;
+    r->base.report.comm_seconds += waited;
+    r->base.report.line_search_seconds = clock_now() - begin - waited;
+}
+
 /* ---- before and after ---------------------------------------------------------------------------------------- */
 
 static bool take_memory(admm_run *r, problem *p, watch *watch, bda_error *err)
@@ -223,12 +316,19 @@ static bool take_memory(admm_run *r, problem *p, watch *watch, bda_error *err)
     const bool relaxed = r->relaxation != 1;
     if (!blockwise_open(b, p, watch, err))
         return false;
-    double **const vectors[] = {&r->z, &r->before, &r->y, &r->c, &r->point, &r->s, &r->sum, &r->v};
+    double **const vectors[] = {&r->z, &r->before, &r->y, &r->c, &r->point, &r->s, &r->sum, &r->w, &r->v};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors - !relaxed; i++)
         if (!(*vectors[i] = ARENA_TAKE(&b->memory, double, p->n, err)))
             return false;
     if (!relaxed)
         r->v = r->s;
+    if (!(r->rows = ARENA_TAKE(&b->memory, instances, b->local + 1, err)))
+        return false;
+    for (uint64_t k = 0; k < b->local; k++)
+        r->rows[k] = instances_of(p, k);
+    if (!loss_is_smooth(p->loss, p->classes) &&
+        !(r->margins = instances_new_margins(&b->memory, r->rows, b->local, err)))
+        return false;
     return (r->part = blockwise_vectors(b, err)) && (r->step = blockwise_vectors(b, err)) &&
            (!relaxed || (r->behind = blockwise_vectors(b, err))) &&
            (r->direction = ARENA_TAKE(&b->memory, block_direction, b->local + 1, err));
@@ -236,7 +336,8 @@ static bool take_memory(admm_run *r, problem *p, watch *watch, bda_error *err)
 
 static bool admm_open(admm_run *r, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
-    *r = (admm_run){.rho = options->penalty > 0 ? options->penalty : 1,
+    *r = (admm_run){.scale = 1.5, /* not known yet */
+                    .rho = options->penalty > 0 ? options->penalty : 1,
                     .relaxation = options->relaxation > 0 ? options->relaxation : 1,
                     .balance = options->balance,
                     .epochs = options->local_epochs,

@@ -1,56 +1,277 @@
 /* auto.c - which method is the fastest for a problem, by counts that are known before training.
  *
- *   few weights:   newton, where its matrix costs less than the passes over the data that it saves
- *   softmax over few features in several blocks: tron, whose rounds do not depend on the blocks
- *   otherwise:     hull, or bda where there is no memory for what hull keeps. With one block hull begins as plain
- * dual coordinate descent with shrinking, and goes on so where few passes will do
+ * Few weights and a differentiable loss: the least of three estimates, for newton, tron and a dual method.
+ *
+ * Few weights and a loss with kinks: hull; newton instead, as soon as the fall of the gap says that it will be
+ * faster.
+ *
+ * Otherwise: hull, or bda where there is no memory for what hull keeps. With one block hull begins as plain dual
+ * coordinate descent with shrinking, and goes on so where few passes will do.
+ *
+ * How many passes a dual method takes for a differentiable loss follows from C times the mean of |x_i|^2 (the rate of
+ * stochastic dual coordinate ascent, Shalev-Shwartz and Zhang 2013), within a factor of two on the data sets tried.
+ * For losses with kinks nothing of the kind is known beforehand, but passes tell: a hundredth of the gap takes about
+ * ten times as many, and a dual method is cheap to begin with beside newton.
  *
  * Options are kept: --local-epochs leaves bda and hull to choose from, --hull is hull's, --a1, --a2 and those of the
  * line search are bda's. The constants come from `./dev bench auto`; they are far from critical, for where the
- * methods are close it does not matter, and where they are not the estimates differ by orders of magnitude. */
+ * methods are close it does not matter, and where they are not the estimates differ by orders of magnitude. No clock
+ * is asked, so that the same command gives the same bits. */
 #include "methods/auto.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "data/rows_math.h"
 #include "dual/hull.h"
 #include "dual/presets.h"
+#include "methods/newton.h"
 #include "methods/rivals.h"
 #include "methods/table.h"
 
-/* Newton's rounds, those of its interior point form with the passes in each, and the passes over the data that a dual
- * method needs instead, to the usual and to tight accuracies. */
-#define NEWTON_ROUNDS 7.0
-#define INTERIOR_ROUNDS 18.0
-#define INTERIOR_PASSES 6.0
-#define DUAL_PASSES 120.0
-#define TIGHT_DUAL_PASSES 400.0
-#define TIGHT 1e-4
+/* Rounds of newton, and of its interior point form with the passes in each. */
+#define NEWTON_ROUNDS 5.0 /* 1 where P is quadratic */
+#define INTERIOR_ROUNDS 13.0
+#define INTERIOR_PASSES 4.0
+/* From so many columns on the blocks of one machine share their u. */
+#define SHARED_COLUMNS 32768
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
-#define PAIR_SPEED 0.7
-#define DENSE_SPEED 4.0
+#define CLASS_SPEED 1.6 /* where each cell serves all classes */
+#define PAIR_SPEED 1.0
+#define DENSE_SPEED 6.0
+/* Nanoseconds of a loss: in a primal method's pass, in a dual step, and in a dual step of the logistic loss, which is
+ * an iteration. */
+#define LOSS_TIME 20.0
+#define DUAL_TIME 10.0
+#define ENTROPY_TIME 200.0
+#define CLASS_TIME 100.0 /* the same for a class of the softmax */
+/* The dual methods never need more passes than that, to the usual and to tight accuracies. */
+#define MOST_DUAL_PASSES 120.0
+#define MOST_TIGHT_PASSES 400.0
+#define TIGHT 1e-4
+#define BLOCKS_FACTOR 2.0 /* more passes where there are several blocks */
+#define CLOSE 0.1         /* a relative gap at which newton is better off to go on from the point of hull */
+#define TRIED 0.08        /* of newton's time is spent on hull before it is given up */
 
-/* By the blocks, not the ranks: the model does not depend on how many ranks share them out. */
-static bool newton_pays(const problem *p, double gap)
+/* What the estimates are made from. Nanoseconds of a block, as blocks work side by side: not of a rank, for the model
+ * shall not depend on how many ranks share the blocks out. */
+typedef struct extent {
+    double cells, pairs, rows; /* of a block */
+    double n, classes;         /* 1 class where there is one margin */
+    double stiffness;          /* C |x|^2 times the loss's largest second derivative, on average */
+    double digits;             /* logarithm of the accuracy asked for */
+} extent;
+
+/* Sums over rows as integers, which are the same in any order. */
+typedef struct row_sums {
+    uint64_t norms; /* C |x|^2, NORM_UNIT for 1 */
+    uint64_t pairs; /* of cells of a row, each with itself included */
+} row_sums;
+
+#define NORM_UNIT 1024
+
+ROWS_INLINE row_sums sum_rows(const rows *r, double C, rows_form form)
 {
-    bda_error ignored = {0};
-    if (!method_serves(&newton_method, p, &ignored))
-        return false;
-    const bool smooth = p->loss->smooth;
-    const double cells = (double)p->data->nonzeros, rows = (double)p->data->instances, n = (double)p->n;
-    const double blocks = (double)p->data->blocks, T = p->classes > 2 ? (double)p->classes : 1;
-    double pass = 2 * T * cells / ROW_SPEED / blocks;
-    double pairs = 0.5 * T * T * cells * (cells / fmax(rows, 1)) / PAIR_SPEED / blocks;
-    double round = pairs + n * n * n / 3 / DENSE_SPEED + (smooth ? 0 : INTERIOR_PASSES * pass);
-    return (smooth ? NEWTON_ROUNDS : INTERIOR_ROUNDS) * round <=
-           (gap < TIGHT ? TIGHT_DUAL_PASSES : DUAL_PASSES) * pass;
+    const double most = 0x1p22;
+    row_sums all = {0, 0};
+    for (uint64_t i = 0; i < r->count; i++) {
+        const double norm = C * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
+        all.norms += (uint64_t)(NORM_UNIT * (norm < most ? norm : most));
+        all.pairs += (uint64_t)(0.5 * fmin(cells, 65536) * (fmin(cells, 65536) + 1));
+    }
+    return all;
 }
 
-static bool tron_pays(const problem *p)
+static extent measure(const problem *p, double gap)
+{
+    const double blocks = (double)p->data->blocks, instances = (double)p->data->instances;
+    row_sums all = {0, 0};
+    double C = 0;
+    for (uint64_t k = 0; k < p->classes; k++)
+        C = fmax(C, p->cost[k]);
+#define CALL(form) all = sum_rows(&p->rows, C, form)
+    ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+    uint64_t sums[] = {all.norms, all.pairs};
+    comm_sum_counts(p->comm, sums, 2);
+    return (extent){
+        .cells = (double)p->data->nonzeros / blocks,
+        .pairs = (double)sums[1] / blocks,
+        .rows = instances / blocks,
+        .n = (double)p->n,
+        .classes = p->classes > 2 ? (double)p->classes : 1,
+        .stiffness = (double)sums[0] / NORM_UNIT / fmax(instances, 1) * (p->loss->kind == LOSS_LOGISTIC ? 0.25 : 2),
+        .digits = -log(fmin(fmax(gap, 1e-15), 0.5)),
+    };
+}
+
+static double row_speed(const extent *e)
+{
+    return e->classes > 1 ? CLASS_SPEED : ROW_SPEED;
+}
+
+static double primal_pass(const extent *e)
+{
+    return e->classes * (e->cells / row_speed(e) + LOSS_TIME * e->rows);
+}
+
+static double dual_pass(const problem *p, const extent *e)
+{
+    double step = e->classes > 1 ? CLASS_TIME : p->loss->kind == LOSS_LOGISTIC ? ENTROPY_TIME : DUAL_TIME;
+    return e->classes * (2 * e->cells / row_speed(e) + step * e->rows);
+}
+
+static double newton_time(const problem *p, const extent *e)
+{
+    double matrix = e->classes * e->classes * e->pairs / PAIR_SPEED + e->n * e->n * e->n / 3 / DENSE_SPEED;
+    if (!p->loss->smooth)
+        return INTERIOR_ROUNDS * (matrix + INTERIOR_PASSES * primal_pass(e));
+    return (p->loss->kind == LOSS_SQUARED_ERROR ? 1 : NEWTON_ROUNDS) * (matrix + 2 * primal_pass(e));
+}
+
+/* Rounds and products grow slowly with the condition of the problem. */
+static double tron_time(const extent *e)
+{
+    return (1 + 4 * cbrt(e->stiffness)) * e->digits * primal_pass(e);
+}
+
+static double dual_time(const problem *p, const extent *e, double gap)
+{
+    double passes = 1 + (1 + e->stiffness) * e->digits / 2;
+    passes = fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);
+    return passes * (p->data->blocks > 1 ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
+}
+
+static bool serves(const method *m, const problem *p)
 {
     bda_error ignored = {0};
-    return p->classes > 2 && p->data->blocks > 1 && p->data->instances > 10 * p->rows.columns &&
-           method_serves(&tron_method, p, &ignored);
+    return method_serves(m, p, &ignored);
+}
+
+/* ---- hull until newton would be faster ----------------------------------------------------------------------- */
+
+/* Between a method and the watch. What the method after the first reports goes on where the first was. */
+typedef struct relay {
+    watch watch;
+    watch *behind;
+    double worth;   /* passes that newton takes as long as; 0: it is at work */
+    double passes;  /* so far */
+    uint64_t round; /* last, and how many there were before newton */
+    uint64_t before;
+    double primal, dual;   /* the best so far */
+    double gap, first_gap; /* of these; of the start */
+    double *w;             /* [n] of the best primal */
+    uint64_t n;
+    bool stopped;
+} relay;
+
+static double relay_seconds(watch *self)
+{
+    watch *behind = ((relay *)self)->behind;
+    return behind->seconds(behind);
+}
+
+static bool relay_interrupted(watch *self)
+{
+    watch *behind = ((relay *)self)->behind;
+    return behind->interrupted(behind);
+}
+
+/* The gap falls like 1/passes^2. */
+static bool newton_is_faster(const relay *r)
+{
+    return r->passes >= TRIED * r->worth && r->passes * (sqrt(r->watch.to_go) - 1) > r->worth;
+}
+
+static bool relay_round(watch *self, const round_report *report, const double *w)
+{
+    relay *r = (relay *)self;
+    round_report told = *report;
+    if (r->worth == 0 && report->round == 0)
+        return false; /* w = 0 was reported at the start */
+    told.round += r->before;
+    told.kept_best = false; /* hull may have to leave before the end */
+    if (r->worth == 0) {
+        told.choice = newton_method.name;
+        if (r->dual < told.dual) {
+            told.gap = fmax(0, told.primal + r->dual);
+            told.dual = r->dual;
+        }
+    }
+    r->round = told.round;
+    r->dual = fmin(r->dual, told.dual);
+    if (told.primal < r->primal) {
+        memcpy(r->w, w, r->n * sizeof *w);
+        r->primal = told.primal;
+    }
+    r->gap = fmax(0, r->primal + r->dual);
+    r->first_gap = told.round == 0 ? r->gap : r->first_gap;
+    r->passes += told.epochs;
+    r->stopped = r->behind->round(r->behind, &told, w);
+    r->watch.to_go = r->behind->to_go;
+    return r->stopped || (r->worth > 0 && newton_is_faster(r));
+}
+
+static bool relay_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    (void)self;
+    extent e = measure(p, options->gap);
+    relay r = {.watch = {.to_go = watch->to_go,
+                         .seconds = relay_seconds,
+                         .interrupted = relay_interrupted,
+                         .round = relay_round},
+               .behind = watch,
+               .worth = newton_time(p, &e) / dual_pass(p, &e),
+               .primal = INFINITY,
+               .dual = INFINITY,
+               .n = p->n};
+    arena memory = {0};
+    r.w = ARENA_TAKE(&memory, double, p->n, err);
+    bool ok = comm_agree(p->comm, r.w != NULL, err) && hull_method.train(&hull_method, p, options, &r.watch, err);
+    if (ok && !r.stopped) {
+        r.before = r.round;
+        r.worth = 0;
+        const double gap = r.gap / r.first_gap;
+        ok = newton_go_on(p, gap < CLOSE ? r.w : NULL, gap, &r.watch, err);
+    }
+    arena_free(&memory);
+    return ok;
+}
+
+/* In the log and in the model it is what it begins as; the rounds say when it has become newton. */
+static const method hull_or_newton = {
+    .name = "hull",
+    .summary = "hull, and newton when that is faster",
+    .needs = "at most 4096 weights, no --l1-ratio; two labels",
+    .smooth_classes = true,
+    .smooth_regulariser = true,
+    .most_weights = 4096,
+    .train = relay_train,
+};
+
+/* ---- the choice ---------------------------------------------------------------------------------------------- */
+
+/* NULL: a dual method. */
+static const method *few_weights(const problem *p, double gap)
+{
+    if (!serves(&newton_method, p))
+        return NULL;
+    if (!p->loss->smooth)
+        return hull_fits(p) ? &hull_or_newton : NULL;
+    extent e = measure(p, gap);
+    const double dual = dual_time(p, &e, gap), newton = newton_time(p, &e);
+    return newton < dual ? &newton_method : NULL;
+}
+
+/* For the softmax over few features. */
+static bool tron_pays(const problem *p, double gap)
+{
+    if (p->classes <= 2 || p->data->instances <= 10 * p->rows.columns || !serves(&tron_method, p))
+        return false;
+    extent e = measure(p, gap);
+    double newton = serves(&newton_method, p) ? newton_time(p, &e) : INFINITY;
+    return tron_time(&e) < fmin(newton, dual_time(p, &e, gap));
 }
 
 const method *auto_choose(const problem *p, const method_options *o)
@@ -59,20 +280,28 @@ const method *auto_choose(const problem *p, const method_options *o)
         return &hull_method;
     if (!isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT)
         return &bda_method;
-    if (o->local_epochs == 0 && !o->lock_free && newton_pays(p, o->gap))
-        return &newton_method;
-    if (o->local_epochs == 0 && !o->lock_free && tron_pays(p))
-        return &tron_method;
+    const method *primal = NULL;
+    if (o->local_epochs == 0 && o->sharing != SHARE_MEMORY)
+        primal = tron_pays(p, o->gap) ? &tron_method : few_weights(p, o->gap);
+    if (primal)
+        return primal;
     return hull_fits(p) ? &hull_method : &bda_method;
+}
+
+/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines. */
+static bool sharing_pays(const problem *p)
+{
+    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS && p->classes <= 2;
 }
 
 method_options auto_options(const problem *p, const method *chosen, const method_options *asked)
 {
     method_options o = *asked;
-    const bool one_model = p->data->blocks == 1 || (o.lock_free && bda_comm_size(p->comm) == 1);
-    if (o.local_epochs == 0 && o.hull == HULL_DEFAULT && one_model &&
-        (chosen == &hull_method || chosen == &bda_method))
+    const bool dual = chosen == &hull_method || chosen == &hull_or_newton || chosen == &bda_method;
+    if (dual && o.local_epochs == 0 && o.hull == HULL_DEFAULT)
         o.local_epochs = EPOCHS_AS_NEEDED;
+    if (dual && o.sharing == SHARE_DEFAULT && sharing_pays(p))
+        o.sharing = SHARE_ON_ONE_MACHINE;
     return o;
 }
 

@@ -5,7 +5,7 @@
 
 #include "problem/block.h"
 
-#define BLOCKWISE_COLUMNS 8 /* of a message of scalars, at most */
+#define BLOCKWISE_COLUMNS 16 /* of a message of scalars, at most */
 
 typedef struct blockwise {
     problem *p;

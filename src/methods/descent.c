@@ -55,6 +55,23 @@ void descent_sum(descent *r, double *to)
 /* The columns of the message that goes with a gradient. */
 enum { LOSS, CONJUGATE, GAP, LARGEST, SECONDS, INTERRUPTED, COLUMNS };
 
+/* What the margins and s say of block k. Where s is s(w), -s is in the subdifferential, and the losses have no gap.
+ */
+static void look(descent *r, uint64_t k, double *to)
+{
+    const instances *b = &r->part[k];
+    to[GAP] = 0;
+    if (!r->own_dual) {
+        point_sums at = instances_point(b, r->z[k], r->s[k]);
+        to[LOSS] = at.loss;
+        to[CONJUGATE] = at.conjugate;
+        return;
+    }
+    instances_along(b, r->z[k], 0, NULL, NULL, &to[LOSS], NULL, NULL);
+    to[CONJUGATE] = instances_conjugate(b, r->s[k]);
+    to[GAP] = instances_gap(b, r->z[k], r->s[k]);
+}
+
 /* One pass over the margins and one over the rows; a message of scalars, and one of n numbers. */
 static void take_gradient(descent *r)
 {
@@ -66,11 +83,7 @@ static void take_gradient(descent *r)
     for (uint64_t k = 0; k < r->local; k++) {
         const instances *b = &r->part[k];
         double *to = r->mine + k * COLUMNS;
-        if (!r->own_dual)
-            instances_slopes(b, r->z[k], r->s[k]);
-        instances_along(b, r->z[k], 0, NULL, NULL, &to[LOSS], NULL, NULL);
-        to[CONJUGATE] = instances_conjugate(b, r->s[k]);
-        to[GAP] = r->own_dual ? instances_gap(b, r->z[k], r->s[k]) : 0; /* -s(w) is in the subdifferential */
+        look(r, k, to);
         to[LARGEST] = instances_image(b, r->s[k], r->part_sum[k]);
         to[SECONDS] = seconds;
         to[INTERRUPTED] = interrupted;
@@ -262,29 +275,30 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
  * `low`, which is a safe answer; between low and high by the secant and points around it. */
 double descent_search(descent *r, const double *d, double *const *q, double slope, uint64_t *trials)
 {
-    enum { TRIALS = DESCENT_TRIALS, MESSAGES = 6 };
+    enum { TRIALS = DESCENT_TRIALS, MESSAGES = 8 };
     const double small = -0.1 * slope;
-    double t[TRIALS] = {0.25, 0.5, 1, 2}, change[TRIALS], along[TRIALS];
+    double t[TRIALS] = {1}, change[TRIALS], along[TRIALS];
     double low = 0, high = INFINITY, at_low = slope, at_high = NAN;
-    for (int message = 0; slope < 0 && message < MESSAGES; message++) {
-        descent_along(r, 1, &d, &q, TRIALS, t, change, along, NULL);
-        *trials += TRIALS;
+    for (int message = 0, count = 1; slope < 0 && message < MESSAGES; message++, count = message < 2 ? 2 : TRIALS) {
+        descent_along(r, 1, &d, &q, count, t, change, along, NULL);
+        *trials += (uint64_t)count;
         int best = 0;
-        for (int j = 0; j < TRIALS; j++) {
+        for (int j = 0; j < count; j++) {
             best = fabs(along[j]) < fabs(along[best]) ? j : best;
             if (along[j] <= 0 && t[j] > low)
                 low = t[j], at_low = along[j];
             if (along[j] > 0 && t[j] < high)
                 high = t[j], at_high = along[j];
         }
-        best = message == 0 && fabs(along[2]) <= small ? 2 : best; /* Newton's own */
         if (fabs(along[best]) <= small && (along[best] <= 0 || change[best] < 0))
             return t[best];
         double near = low + (high - low) * at_low / (at_low - at_high);
-        const double beyond[TRIALS] = {2 * low, 4 * low, 8 * low, 16 * low};
+        const double first[] = {0.25, 0.5}, beyond[TRIALS] = {2 * low, 4 * low, 8 * low, 16 * low};
         const double between[TRIALS] = {low + 0.5 * (near - low), near, near + 0.1 * (high - near),
                                         near + 0.5 * (high - near)};
         memcpy(t, isinf(high) ? beyond : between, sizeof t);
+        if (message == 0 && low == 0)
+            memcpy(t, first, sizeof first);
     }
     return low;
 }

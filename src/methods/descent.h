@@ -68,8 +68,8 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
                    double *change, double *gradient, double *hessian);
 
 /* A step along d at which the slope of P is at most a tenth of `slope` = gradient'd < 0: 1 if it will do. P falls up
- * to there. 0: there is nothing to gain in double precision. Scalars alone: DESCENT_TRIALS points a message, which
- * are added to `trials`. */
+ * to there. 0: there is nothing to gain in double precision. Scalars alone: one point in the first message, two in
+ * the second, DESCENT_TRIALS in the next ones; they are added to `trials`. */
 double descent_search(descent *r, const double *d, double *const *q, double slope, uint64_t *trials);
 
 /* w += t d, z += t q */

@@ -18,6 +18,7 @@
  * 2002, Woodsend and Gondzio 2009). A round sends (n+1)/2 + 3 vectors: the matrix, the two right sides, and the image
  * of alpha, which is feasible and certifies. xi - s = u holds throughout; the point starts inside and stays there. */
 #include <math.h>
+#include <string.h>
 
 #include "base/dense.h"
 #include "base/vector.h"
@@ -28,14 +29,15 @@
 #define ENOUGH 0.9        /* a step of this length needs none */
 #define WORTH_IT 0.01     /* a step must become longer by that much */
 
-/* One hinge of an instance. */
+/* One hinge of an instance. What a step changes in s and xi follows from db, see s_change. */
 typedef struct hinge {
     double b, rest; /* b and C - b, both positive and each precise */
     double s, xi;
-    double db, ds, dxi;                         /* of the step under way */
-    double aim, aim_rest;                       /* what b s and (C - b) xi shall become: t, t' */
-    double theta, force;                        /* force: theta (u + t/b - t'/(C-b)) */
-    double kept_aim, kept_aim_rest, kept_force; /* of the step before this one */
+    double per_b, per_rest; /* 1/b, 1/(C - b) */
+    double theta, sign;
+    double aim, aim_rest;           /* what b s and (C - b) xi shall become: t, t' */
+    double db;                      /* of the step under way */
+    double kept_aim, kept_aim_rest; /* of the step before this one */
 } hinge;
 
 typedef struct interior {
@@ -46,6 +48,7 @@ typedef struct interior {
     double **pull;    /* [local][count] what of the right side belongs to an instance */
     uint64_t sides;   /* hinges of an instance */
     double mu, total; /* average of b s and (C - b) xi; how many these are, over all blocks */
+    double scale;     /* average size of the offsets */
 } interior;
 
 /* u = offset - sign z */
@@ -84,7 +87,7 @@ static void start(interior *in)
     descent_gather(r, 2);
     double hinges = descent_column_sum(r, 1, 2), margin = descent_column_sum(r, 0, 2) / hinges;
     in->total = 2 * hinges;
-    margin = margin > 0 ? margin : 1;
+    in->scale = margin = margin > 0 ? margin : 1;
     for (uint64_t k = 0; k < r->local; k++)
         for (uint64_t i = 0; i < r->part[k].count; i++) {
             uint64_t row = r->part[k].first + i;
@@ -95,6 +98,7 @@ static void start(interior *in)
                 h->b = h->rest = 0.5 * cost_at(p, row);
                 h->xi = fmax(u.offset, 0) + margin;
                 h->s = h->xi - u.offset;
+                h->sign = u.sign;
                 r->s[k][i] += u.sign * h->b;
             }
         }
@@ -112,7 +116,9 @@ static void measure(interior *in)
             for (uint64_t j = 0; j < in->sides; j++) {
                 hinge *h = &in->hinges[k][i * in->sides + j];
                 sum_add(&products, h->b * h->s + h->rest * h->xi);
-                h->theta = 1 / (h->s / h->b + h->xi / h->rest);
+                h->per_b = 1 / h->b;
+                h->per_rest = 1 / h->rest;
+                h->theta = 1 / (h->s * h->per_b + h->xi * h->per_rest);
                 bend += h->theta;
             }
             in->x->bend[k][i] = bend;
@@ -130,10 +136,40 @@ typedef enum aim { PREDICT, CORRECT, CENTRE } aim;
 
 #define FAR 5 /* a product within mu/FAR and FAR mu is left alone */
 
-static double pull_back(double product, double mu)
+static inline double pull_back(double product, double mu)
 {
-    double wanted = fmin(fmax(product, mu / FAR), FAR * mu);
-    return fmax(wanted - product, -FAR * mu);
+    double change = product < mu / FAR ? mu / FAR - product : product > FAR * mu ? FAR * mu - product : 0;
+    return change < -FAR * mu ? -FAR * mu : change;
+}
+
+/* ds and dxi by the linearised b s = t and (C - b) xi = t' */
+static inline double s_change(const hinge *h)
+{
+    return (h->aim - h->s * h->db) * h->per_b - h->s;
+}
+
+static inline double xi_change(const hinge *h)
+{
+    return (h->aim_rest + h->xi * h->db) * h->per_rest - h->xi;
+}
+
+static inline void set_target(hinge *h, aim what, double mu, double longer)
+{
+    const double ds = s_change(h), dxi = xi_change(h);
+    if (what == CENTRE) {
+        h->kept_aim = h->aim, h->kept_aim_rest = h->aim_rest;
+        h->aim += pull_back((h->b + longer * h->db) * (h->s + longer * ds), mu);
+        h->aim_rest += pull_back((h->rest - longer * h->db) * (h->xi + longer * dxi), mu);
+        return;
+    }
+    h->aim = what == PREDICT ? 0 : mu - h->db * ds;
+    h->aim_rest = what == PREDICT ? 0 : mu + h->db * dxi;
+}
+
+/* theta (u + t/b - t'/(C-b)) */
+static inline double force(const hinge *h)
+{
+    return h->theta * ((h->xi - h->s) + h->aim * h->per_b - h->aim_rest * h->per_rest);
 }
 
 static void set_targets(interior *in, aim what, double mu, double t)
@@ -142,38 +178,26 @@ static void set_targets(interior *in, aim what, double mu, double t)
     const double longer = fmin(1, 1.5 * t + 0.1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
     for (uint64_t k = 0; k < r->local; k++)
-        for (uint64_t i = 0; i < r->part[k].count * in->sides; i++) {
-            hinge *h = &in->hinges[k][i];
-            if (what != CENTRE) {
-                h->aim = what == PREDICT ? 0 : mu - h->db * h->ds;
-                h->aim_rest = what == PREDICT ? 0 : mu + h->db * h->dxi;
-            } else {
-                h->kept_aim = h->aim, h->kept_aim_rest = h->aim_rest, h->kept_force = h->force;
-                h->aim += pull_back((h->b + longer * h->db) * (h->s + longer * h->ds), mu);
-                h->aim_rest += pull_back((h->rest - longer * h->db) * (h->xi + longer * h->dxi), mu);
+        for (uint64_t i = 0; i < r->part[k].count; i++) {
+            double pull = 0;
+            for (uint64_t j = 0; j < in->sides; j++) {
+                hinge *h = &in->hinges[k][i * in->sides + j];
+                set_target(h, what, mu, longer);
+                pull += h->sign * force(h);
             }
+            in->pull[k][i] = pull;
         }
 }
 
-/* Right side, direction, and its margins; one vector. False: not finite. */
+/* Direction and its margins for the targets that are set; one vector. False: not finite. */
 static bool solve(interior *in)
 {
     newton *x = in->x;
     descent *r = &x->r;
     const uint64_t n = r->p->n;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
-        for (uint64_t i = 0; i < r->part[k].count; i++) {
-            double pull = 0;
-            for (uint64_t j = 0; j < in->sides; j++) {
-                hinge *h = &in->hinges[k][i * in->sides + j];
-                h->force = h->theta * ((h->xi - h->s) + h->aim / h->b - h->aim_rest / h->rest);
-                pull += shape_of(r->p, r->part[k].first + i, j).sign * h->force;
-            }
-            in->pull[k][i] = pull;
-        }
+    for (uint64_t k = 0; k < r->local; k++)
         r->largest[k] = instances_image(&r->part[k], in->pull[k], r->part_sum[k]);
-    }
     descent_sum(r, x->d);
     vec_add(x->d, -1, r->gradient, n, r->p->threads);
     if (!dense_solve(x->matrix, n, x->d))
@@ -183,40 +207,58 @@ static bool solve(interior *in)
     return true;
 }
 
-static inline double reach(double value, double change)
+/* Sums over the hinges of a block, plainly over a few and these with compensation. */
+typedef struct course {
+    double fastest; /* relative fall of what must stay positive */
+    sum first, second;
+} course;
+
+#define FEW 64
+
+static inline double larger(double a, double b)
 {
-    return change < 0 ? value / -change : INFINITY;
+    return a > b ? a : b;
 }
 
-/* db, ds, dxi from dz; the longest step inside, and the average product that t times the step leads to:
+static course complete_block(interior *in, hinge *hinges, const double *q, uint64_t count)
+{
+    course c = {0};
+    for (uint64_t from = 0, end; from < count; from = end) {
+        double first = 0, second = 0;
+        end = count - from < FEW ? count : from + FEW;
+        for (uint64_t i = from; i < end; i++)
+            for (uint64_t j = 0; j < in->sides; j++) {
+                hinge *h = &hinges[i * in->sides + j];
+                h->db = force(h) - h->theta * h->sign * q[i];
+                double ds = s_change(h), dxi = xi_change(h);
+                double of_b = larger(-h->db * h->per_b, h->db * h->per_rest);
+                double of_s = larger(-ds / h->s, -dxi / h->xi);
+                c.fastest = larger(larger(of_b, of_s), c.fastest);
+                first += h->b * ds + h->s * h->db + h->rest * dxi - h->xi * h->db;
+                second += h->db * ds - h->db * dxi;
+            }
+        sum_add(&c.first, first);
+        sum_add(&c.second, second);
+    }
+    return c;
+}
+
+/* db from dz; the longest step inside, and the average product that t times the step leads to:
  * mu + t bend[0] + t^2 bend[1]. */
 static double complete(interior *in, double bend[2])
 {
     descent *r = &in->x->r;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
     for (uint64_t k = 0; k < r->local; k++) {
-        double limit = INFINITY;
-        sum first = {0, 0}, second = {0, 0};
-        for (uint64_t i = 0; i < r->part[k].count; i++)
-            for (uint64_t j = 0; j < in->sides; j++) {
-                hinge *h = &in->hinges[k][i * in->sides + j];
-                double sign = shape_of(r->p, r->part[k].first + i, j).sign;
-                h->db = h->force - h->theta * sign * in->x->q[k][i];
-                h->ds = h->aim / h->b - h->s - h->s / h->b * h->db;
-                h->dxi = h->aim_rest / h->rest - h->xi + h->xi / h->rest * h->db;
-                limit = fmin(limit, fmin(reach(h->b, h->db), reach(h->rest, -h->db)));
-                limit = fmin(limit, fmin(reach(h->s, h->ds), reach(h->xi, h->dxi)));
-                sum_add(&first, h->b * h->ds + h->s * h->db + h->rest * h->dxi - h->xi * h->db);
-                sum_add(&second, h->db * h->ds - h->db * h->dxi);
-            }
-        r->mine[3 * k] = -limit;
-        r->mine[3 * k + 1] = sum_value(&first);
-        r->mine[3 * k + 2] = sum_value(&second);
+        course c = complete_block(in, in->hinges[k], in->x->q[k], r->part[k].count);
+        r->mine[3 * k] = c.fastest;
+        r->mine[3 * k + 1] = sum_value(&c.first);
+        r->mine[3 * k + 2] = sum_value(&c.second);
     }
     descent_gather(r, 3);
     bend[0] = descent_column_sum(r, 1, 3) / in->total;
     bend[1] = descent_column_sum(r, 2, 3) / in->total;
-    return -descent_column_max(r, 0, 3);
+    return 1 / descent_column_max(r, 0, 3);
 }
 
 static void move(interior *in, double t)
@@ -229,12 +271,11 @@ static void move(interior *in, double t)
             double alpha = 0;
             for (uint64_t j = 0; j < in->sides; j++) {
                 hinge *h = &in->hinges[k][i * in->sides + j];
-                shape u = shape_of(r->p, r->part[k].first + i, j);
+                h->s += t * s_change(h);
+                h->xi += t * xi_change(h);
                 h->b += t * h->db;
                 h->rest -= t * h->db;
-                h->s += t * h->ds;
-                h->xi += t * h->dxi;
-                alpha += u.sign * h->b;
+                alpha += h->sign * h->b;
             }
             r->s[k][i] = alpha;
         }
@@ -257,7 +298,7 @@ static void take_back(interior *in, double bend[2])
     for (uint64_t k = 0; k < r->local; k++)
         for (uint64_t i = 0; i < r->part[k].count * in->sides; i++) {
             hinge *h = &in->hinges[k][i];
-            h->aim = h->kept_aim, h->aim_rest = h->kept_aim_rest, h->force = h->kept_force;
+            h->aim = h->kept_aim, h->aim_rest = h->kept_aim_rest;
         }
     complete(in, bend);
 }
@@ -316,13 +357,43 @@ static bool take_memory(interior *in, bda_error *err)
     return true;
 }
 
-bool interior_train(newton *x, bda_error *err)
+/* The point on the central path of mu that has the margins of w: b s = (C - b) xi = mu with xi - s = u. With
+ * k = u C / mu the smaller of b/C and 1 - b/C is 2 / (2 + |k| + sqrt(k^2 + 4)). With too small a mu steps are short
+ * at first, with too large a one w was in vain; the constant was found by trial. */
+static void start_at(interior *in, const double *w, double gap)
+{
+    descent *r = &in->x->r;
+    const problem *p = r->p;
+    const double spread = in->scale * fmin(1, 2 * sqrt(gap));
+    memcpy(r->w, w, p->n * sizeof *w);
+    descent_margins(r, w, r->z);
+    for (uint64_t k = 0; k < r->local; k++)
+        for (uint64_t i = 0; i < r->part[k].count; i++) {
+            uint64_t row = r->part[k].first + i;
+            const double C = cost_at(p, row), mu = C * spread;
+            r->s[k][i] = 0;
+            for (uint64_t j = 0; j < in->sides; j++) {
+                hinge *h = &in->hinges[k][i * in->sides + j];
+                double u = shape_of(p, row, j).offset - h->sign * r->z[k][i], far = fabs(u) * C / mu;
+                double less = 2 * C / (2 + far + sqrt(far * far + 4));
+                h->b = u < 0 ? less : C - less;
+                h->rest = u < 0 ? C - less : less;
+                h->s = mu / h->b;
+                h->xi = mu / h->rest;
+                r->s[k][i] += h->sign * h->b;
+            }
+        }
+}
+
+bool interior_train(newton *x, const double *w, double gap, bda_error *err)
 {
     descent *r = &x->r;
     interior in = {.x = x, .sides = r->p->loss->regression ? 2 : 1};
     if (!comm_agree(r->p->comm, take_memory(&in, err), err))
         return false;
     start(&in);
+    if (w)
+        start_at(&in, w, gap);
     r->own_dual = true;
     for (uint64_t t = 0; !descent_evaluate(r, t); t++) {
         double eta = interior_step(&in);

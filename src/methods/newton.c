@@ -103,21 +103,31 @@ static void smooth_train(newton *x)
     }
 }
 
-static bool newton_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+static bool train_from(problem *p, const double *w, double gap, watch *watch, bda_error *err)
 {
-    (void)self;
-    (void)options;
     newton x = {0};
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
     bool ok = comm_agree(p->comm, newton_take_memory(&x, err), err);
     if (ok && !p->loss->smooth)
-        ok = interior_train(&x, err);
+        ok = interior_train(&x, w, gap, err);
     else if (ok)
         smooth_train(&x);
     descent_close(r);
     return ok;
+}
+
+bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err)
+{
+    return train_from(p, w, gap, watch, err);
+}
+
+static bool newton_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    (void)self;
+    (void)options;
+    return train_from(p, NULL, 1, watch, err);
 }
 
 /* 4096 weights: H takes 128 MB on each rank and 7 seconds of a core at 3 GFlop/s to factorise; 64 MB are sent. */

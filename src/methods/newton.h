@@ -22,7 +22,12 @@ bool newton_take_memory(newton *x, bda_error *err);
  * the matrix undefined, where it is not positive definite in double precision. Collective. */
 bool newton_factor(newton *x);
 
-/* Newton's method for a loss with kinks; `x` is open. Collective; true, unless there was no memory. */
-bool interior_train(newton *x, bda_error *err);
+/* Newton's method for a loss with kinks; `x` is open. w: [n] to start from, whose gap is `gap` times that of w = 0;
+ * NULL for 0. Collective; true, unless there was no memory. */
+bool interior_train(newton *x, const double *w, double gap, bda_error *err);
+
+/* The method newton, for a loss with kinks, from a point that another method has found, as above. Its round 0 is that
+ * point. */
+bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err);
 
 #endif

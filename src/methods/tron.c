@@ -42,6 +42,7 @@ typedef struct tron {
     double lowest; /* |gradient| so far */
     bool unseen;   /* the last step is too small to be seen in P */
     int idle;      /* such steps in a row that did not lower |gradient| either */
+    tron_observer *observer;
 } tron;
 
 double tron_radius(const tron_trial *s)
@@ -179,17 +180,17 @@ static double step(tron *x, bool first_round)
         r->report.line_search_steps++;
         r->report.epochs += 1;
         x->radius = tron_radius(&s);
+        if (x->observer)
+            x->observer->trial(x->observer, &s, x->radius);
         if (s.taken > 0)
             return s.taken;
     }
     return 0;
 }
 
-static bool tron_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+bool tron_minimise(problem *p, watch *watch, tron_observer *observer, bda_error *err)
 {
-    (void)self;
-    (void)options;
-    tron x = {.lowest = INFINITY};
+    tron x = {.lowest = INFINITY, .observer = observer};
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
@@ -205,6 +206,13 @@ static bool tron_train(const method *self, problem *p, const method_options *opt
     }
     descent_close(r);
     return ok;
+}
+
+static bool tron_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    (void)self;
+    (void)options;
+    return tron_minimise(p, watch, NULL, err);
 }
 
 const method tron_method = {

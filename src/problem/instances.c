@@ -79,6 +79,16 @@ void instances_add_image(const instances *b, const double *s, double *v)
 #undef CALL
 }
 
+void instances_add_image_shared(const instances *b, const double *s, const double *h, double *v)
+{
+#define CALL(form)                                                                                                   \
+    for (uint64_t i = 0; i < b->count; i++)                                                                          \
+        if (s[i] != 0)                                                                                               \
+    rows_add_shared(&b->p->rows, form, b->first + i, s[i], h, v)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+}
+
 double instances_image(const instances *b, const double *s, double *v)
 {
     memset(v, 0, b->p->n * sizeof *v);
@@ -172,17 +182,54 @@ typedef struct slab {
     double *out;
 } slab;
 
+/* Row c of the triangle, NULL where it is not wanted. */
+ROWS_INLINE double *slab_row(const slab *s, uint64_t c)
+{
+    return c < s->first || c >= s->end ? NULL : s->out + (instances_triangle(c) - instances_triangle(s->first));
+}
+
 /* What column c with value x has in common with itself and the cells `from` up to `to`, which are left of it. */
 ROWS_INLINE void add_pairs(const rows *r, rows_form form, uint64_t row, double bend, uint64_t c, double x,
                            uint64_t from, uint64_t to, const slab *s)
 {
-    if (c < s->first || c >= s->end)
+    double *of = slab_row(s, c);
+    if (!of)
         return;
-    double *of = s->out + (instances_triangle(c) - instances_triangle(s->first));
     const double scale = bend * x;
     for (uint64_t j = from; j < to; j++)
         of[rows_column(r, form, j)] += scale * rows_value(r, form, row, j);
     of[c] += scale * x;
+}
+
+/* All pairs of a row: the cells two by two, so that those left of both are looked at once. */
+ROWS_INLINE void add_row(const rows *r, rows_form form, uint64_t row, double bend, const slab *s)
+{
+    const uint64_t from = r->start[row], to = r->start[row + 1];
+    uint64_t k = from;
+    for (; k + 2 <= to; k += 2) {
+        const uint64_t c = rows_column(r, form, k), next = rows_column(r, form, k + 1);
+        double *of = slab_row(s, c), *of_next = slab_row(s, next);
+        const double x = rows_value(r, form, row, k), y = rows_value(r, form, row, k + 1);
+        const double scale = bend * x, scale_next = bend * y;
+        if (!of || !of_next) {
+            add_pairs(r, form, row, bend, c, x, from, k, s);
+            add_pairs(r, form, row, bend, next, y, from, k + 1, s);
+            continue;
+        }
+        for (uint64_t j = from; j < k; j++) {
+            const uint32_t left = rows_column(r, form, j);
+            const double value = rows_value(r, form, row, j);
+            of[left] += scale * value;
+            of_next[left] += scale_next * value;
+        }
+        of[c] += scale * x;
+        of_next[c] += scale_next * x;
+        of_next[next] += scale_next * y;
+    }
+    if (k < to)
+        add_pairs(r, form, row, bend, rows_column(r, form, k), rows_value(r, form, row, k), from, k, s);
+    if (r->bias != 0)
+        add_pairs(r, form, row, bend, r->columns - 1, r->bias, from, to, s);
 }
 
 /* The same with the T x T matrix D in place of bend. */
@@ -217,13 +264,12 @@ ROWS_INLINE void hessian(const instances *b, const double *bend, const slab *s, 
         const double C = total(bend, width);
         if (C == 0)
             continue;
-        for (uint64_t j = from; j < to + (r->bias != 0); j++) {
+        if (width == 1)
+            add_row(r, form, row, C, s);
+        for (uint64_t j = from; width > 1 && j < to + (r->bias != 0); j++) {
             uint64_t c = j < to ? rows_column(r, form, j) : r->columns - 1;
             double x = j < to ? rows_value(r, form, row, j) : r->bias;
-            if (width == 1)
-                add_pairs(r, form, row, C, c, x, from, j, s);
-            else
-                add_class_pairs(r, form, row, bend, C, width, c, x, from, j, s);
+            add_class_pairs(r, form, row, bend, C, width, c, x, from, j, s);
         }
     }
 }

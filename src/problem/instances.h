@@ -33,6 +33,12 @@ void instances_margins(const instances *b, const double *w, double *z);
 /* s = -xi'(z), of a loss with kinks some subgradient: alpha of the dual image, in the order of block_alpha. */
 void instances_slopes(const instances *b, const double *z, double *s);
 
+/* The same with sum of xi_i(z_i) and sum of xi_i*(-s_i): what a gradient needs, from one pass over the margins. */
+typedef struct point_sums {
+    double loss, conjugate;
+} point_sums;
+point_sums instances_point(const instances *b, const double *z, double *s);
+
 /* sum of xi_i*(-s_i); s as instances_slopes gives it */
 double instances_conjugate(const instances *b, const double *s);
 
@@ -41,6 +47,9 @@ double instances_gap(const instances *b, const double *z, const double *s);
 
 /* v += X s */
 void instances_add_image(const instances *b, const double *s, double *v);
+
+/* v += H X s, one margin, while other threads or ranks write to v as well; h: the diagonal of H, NULL: 1 */
+void instances_add_image_shared(const instances *b, const double *s, const double *h, double *v);
 
 /* v = X s; returns max |v_j| */
 double instances_image(const instances *b, const double *s, double *v);

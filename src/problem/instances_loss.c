@@ -63,17 +63,21 @@ LOSS_INLINE target target_of(const instances *b, loss_kind kind, uint64_t i)
 
 typedef struct jet {
     double value, slope, curve;
+    double conjugate; /* xi*(slope) */
 } jet;
 
-/* xi and its derivatives; the logistic ones from a single exponential */
+/* xi and its derivatives; the logistic ones from a single exponential and a single logarithm */
 LOSS_INLINE jet jet_of(loss_kind kind, double z, target t, double e)
 {
-    if (kind != LOSS_LOGISTIC)
-        return (jet){loss_value(kind, z, t.y, t.c, e), loss_slope(kind, z, t.y, t.c, e),
-                     loss_curvature(kind, z, t.y, t.c, e)};
-    double x = -t.y * z, small = exp(-fabs(x)), most = 1 / (1 + small); /* sigmoid(|x|) */
-    return (jet){t.c * (positive_part(x) + log1p(small)), -t.c * t.y * (x > 0 ? most : small * most),
-                 t.c * small * most * most};
+    if (kind != LOSS_LOGISTIC) {
+        double slope = loss_slope(kind, z, t.y, t.c, e);
+        return (jet){loss_value(kind, z, t.y, t.c, e), slope, loss_curvature(kind, z, t.y, t.c, e),
+                     loss_conjugate(kind, -slope, NAN, t.y, t.c, e)};
+    }
+    double x = -t.y * z, size = fabs(x), small = exp(-size), most = 1 / (1 + small); /* sigmoid(|x|) */
+    double rise = log1p(small), least = small * most;
+    return (jet){t.c * (positive_part(x) + rise), -t.c * t.y * (x > 0 ? most : least), t.c * least * most,
+                 -t.c * (least > 0 ? least * size + rise : 0)};
 }
 
 LOSS_INLINE void slopes(const instances *b, const double *z, double *s, loss_kind kind)
@@ -106,6 +110,24 @@ LOSS_INLINE void curvature(const instances *b, const double *z, double *bend, lo
 {
     for (uint64_t i = 0; i < b->count; i++)
         bend[i] = jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).curve;
+}
+
+LOSS_INLINE point_sums point(const instances *b, const double *z, double *s, loss_kind kind)
+{
+    sum values = {0, 0}, conjugates = {0, 0};
+    for (uint64_t first = 0, end; first < b->count; first = end) {
+        double value = 0, conjugate = 0;
+        end = b->count - first < CHUNK ? b->count : first + CHUNK;
+        for (uint64_t i = first; i < end; i++) {
+            jet x = jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon);
+            s[i] = -x.slope;
+            value += x.value;
+            conjugate += x.conjugate;
+        }
+        sum_add(&values, value);
+        sum_add(&conjugates, conjugate);
+    }
+    return (point_sums){sum_value(&values), sum_value(&conjugates)};
 }
 
 /* ---- sums along directions ---------------------------------------------------------------------------------- */
@@ -355,6 +377,21 @@ void instances_slopes(const instances *b, const double *z, double *s)
     else
         KIND_DISPATCH(b->p->loss->kind, CALL);
 #undef CALL
+}
+
+point_sums instances_point(const instances *b, const double *z, double *s)
+{
+    point_sums at = {NAN, NAN};
+    if (b->width > 1) {
+        class_slopes(b, z, s);
+        instances_along(b, z, 0, NULL, NULL, &at.loss, NULL, NULL);
+        at.conjugate = class_conjugate(b, s);
+        return at;
+    }
+#define CALL(kind) at = point(b, z, s, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return at;
 }
 
 double instances_conjugate(const instances *b, const double *s)

@@ -13,7 +13,16 @@ typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SE
 
 typedef enum hull_form { HULL_DEFAULT, HULL_FUSED, HULL_ONE_VECTOR, HULL_MOMENTUM } hull_form;
 
-/* For local_epochs: with one block nothing is lost by more passes between two looks at the gap. */
+/* Blocks that share one u (see subproblem in block.h) are one block of the model, at the price of the same bits. */
+typedef enum sharing {
+    SHARE_DEFAULT, /* as SHARE_NOTHING, unless auto knows better */
+    SHARE_NOTHING,
+    SHARE_ON_ONE_MACHINE, /* all blocks, where all ranks are on one machine; otherwise none */
+    SHARE_MEMORY,         /* all that see the same memory: those of a rank at least */
+} sharing;
+
+/* For local_epochs: with one model nothing is lost by more passes between two looks at the gap; with several it is
+ * the method's own choice. */
 #define EPOCHS_AS_NEEDED (-1)
 
 /* What the person asked for; NAN: the method's own choice. */
@@ -32,7 +41,7 @@ typedef struct method_options {
     bool balance;      /* admm adapts rho to its residuals */
     bool accelerate;   /* a preset of the outer loop inside an accelerated proximal point method */
     hull_form hull;    /* which messages a round of hull sends */
-    bool lock_free;    /* the threads of a rank share one block */
+    sharing sharing;   /* --threads-mode */
 } method_options;
 
 /* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */

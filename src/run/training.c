@@ -131,8 +131,11 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .penalty = s->penalty,
                           .relaxation = s->relaxation,
                           .balance = s->balance,
-                          .accelerate = s->accelerate,
-                          .lock_free = strcmp(s->threads_mode, "lock-free") == 0};
+                          .accelerate = s->accelerate};
+    if (strcmp(s->threads_mode, "lock-free") == 0)
+        o->sharing = SHARE_MEMORY;
+    else if (s->threads_mode[0] || settings_given(s, "blocks"))
+        o->sharing = SHARE_NOTHING;
     static const char *const forms[] = {"", "fused", "one-vector", "momentum"};
     for (int i = 0; i < 4; i++)
         if (strcmp(s->hull, forms[i]) == 0)

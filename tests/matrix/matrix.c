@@ -4,8 +4,8 @@
  *
  * Methods come from the table; a case is left out only where method_serves refuses it, and then the sentence is
  * checked. Every case is trained by rank 0 alone with one thread, which gets its rows from memory, and by all ranks
- * with one and two threads each, which read them from a file: all must end with the same bits in w and alpha.
- *
+ * with one and two threads each, which read them from a file: all must end with the same bits in w and alpha, but
+ * where blocks share their u without locks.
  *
  * Arguments, for the hunt: the methods to run, and no others. A failing case prints a line; the last line is a count.
  * Exit status 1 where something failed. */
@@ -84,7 +84,9 @@ static void run_case(comm *all, comm *single, setup s)
     trial *t = trial_new(g, &s, false);
     trial_run(t, all);
     bool by_the_clock = s.options.hull == HULL_DEFAULT; /* hull looks at it, and auto may take hull */
-    expect(t, rank > 0 || by_the_clock || trial_hash(t) == trial_hash(solo), "other bits than one rank alone");
+    bool sharing = s.options.sharing == SHARE_MEMORY;   /* without locks */
+    expect(t, rank > 0 || by_the_clock || sharing || trial_hash(t) == trial_hash(solo),
+           "other bits than one rank alone");
     conclude(&s, t);
     trial_free(t);
     trial_free(solo);
@@ -219,6 +221,22 @@ static void run_options(comm *all, comm *single, const task *task)
         }
 }
 
+/* All blocks of all ranks share one u: whatever updates are lost, what holds in every round holds. */
+static void run_sharing(comm *all, comm *single, const task *task)
+{
+    static const char *const names[] = {"hull", "bda", "auto"};
+    for (int form = HULL_FUSED; form <= HULL_MOMENTUM; form++, turn++) {
+        setup s = setup_of(task, method_find(names[form - 1]), 60, turn % 2 ? 6 : (uint64_t)size);
+        s.options.hull = (hull_form)(1 + turn % 3);
+        s.options.sharing = SHARE_MEMORY;
+        s.options.local_epochs = form == HULL_FUSED ? 2 : EPOCHS_AS_NEEDED;
+        s.penalty = (int)(turn % 4);
+        s.form = (rows_form)(turn / 2 % 4);
+        s.note = "lock-free";
+        run_case(all, single, s);
+    }
+}
+
 /* The rounds of a method without dual blocks do not depend on how the instances are shared out: as many of them, and
  * the same w up to rounding. */
 static void run_partitions(comm *all, const task *task)
@@ -306,6 +324,8 @@ int main(int argc, char **argv)
             if (classes < 5)
                 run_options(all, single, &task);
             run_edges(all, single, &task);
+            if (!classes)
+                run_sharing(all, single, &task);
             if (classes < 5)
                 run_partitions(all, &task);
         }

@@ -254,6 +254,32 @@ static void test_agree(comm *c)
     CHECK(err.status == BDA_FAILED && strstr(err.text, "did not say why"));
 }
 
+/* What each rank writes to its part, all read after they have met; it comes zeroed, and nothing has a name that would
+ * stay behind. */
+static void test_shared(comm *c)
+{
+    const uint64_t lengths[] = {0, 1, 1000, 300000};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        const uint64_t n = lengths[k], bytes = n * sizeof(double);
+        double *x = comm_share(c, bytes);
+        CHECK(x);
+        comm_meet(c); /* rank 0 has taken away its token */
+        for (uint64_t j = 0; j < n; j++)
+            CHECK(x[j] == 0);
+        comm_meet(c);
+        uint64_t end = comm_first_block(n, c->rank + 1, c->size);
+        for (uint64_t j = comm_first_block(n, c->rank, c->size); j < end; j++)
+            x[j] = 0.5 * (double)j;
+        comm_meet(c);
+        for (uint64_t j = 0; j < n; j++)
+            CHECK(x[j] == 0.5 * (double)j);
+        comm_meet(c);
+        comm_unshare(c, x, bytes);
+    }
+    CHECK(!comm_share(c, (uint64_t)1 << 60)); /* more than there is: on all ranks */
+    comm_unshare(c, NULL, 8);
+}
+
 static void test_statistics(comm *c)
 {
     comm_stats before = *comm_said(c);
@@ -319,6 +345,7 @@ int main(void)
     test_max(c);
     test_bytes(c);
     test_agree(c);
+    test_shared(c);
     test_statistics(c);
     test_host_communicator();
     bda_comm_free(single);

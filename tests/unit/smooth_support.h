@@ -19,6 +19,7 @@ typedef struct shape {
     double cost, l1_ratio;
     double spread; /* column j is 10^(-spread j / COLUMNS) long: how ill-conditioned it is */
     bool factors;
+    double length; /* of every fourth row beside the others, whose number is 0 in a regression; 0: as the others */
 } shape;
 
 typedef struct bench {
@@ -40,12 +41,16 @@ static void bench_open(bench *t, const shape *s)
         t->narrow_column[j] = (uint32_t)(t->column[j] = j % COLUMNS);
         t->value[j] = uniform(-1, 1) * pow(10, -s->spread * (double)(j % COLUMNS) / COLUMNS);
     }
+    for (uint64_t j = 0; s->length > 0 && j < ROWS * COLUMNS; j++)
+        t->value[j] *= j / COLUMNS % 4 == 0 ? s->length : 1;
     for (uint64_t i = 0; i <= ROWS; i++)
         t->start[i] = i * COLUMNS;
     for (uint64_t j = 0; j < COLUMNS; j++)
         t->factor[j] = s->factors ? uniform(0.5, 2) : 1;
     for (uint64_t i = 0; i < ROWS; i++) {
         t->y[i] = s->classes ? (double)(i % s->classes) : f->regression ? uniform(-2, 2) : i % 2 ? 1 : -1;
+        if (s->length > 0 && f->regression && i % 4 == 0)
+            t->y[i] = 0;
         t->label[i] = t->y[i];
         t->cost[i] = s->cost;
     }

@@ -456,15 +456,14 @@ static void test_shared_u(void **unused)
 /* Four threads on one u: no two runs are alike, but each round says the truth, and f falls. */
 static void lock_free_reaches_the_optimum(const shape *s)
 {
-    static const hull_form shared_forms[] = {HULL_DEFAULT, HULL_FUSED, HULL_ONE_VECTOR}; /* the first: bda */
     if (s->classes)
         return;
-    for (int k = 0; k < 3; k++) {
+    for (int k = HULL_DEFAULT; k <= HULL_MOMENTUM; k++) { /* the first: bda */
         bench t;
         bench_open(&t, s);
         set_threads(&t, 4);
-        method_options options = options_of(shared_forms[k]);
-        options.lock_free = true;
+        method_options options = options_of((hull_form)k);
+        options.sharing = SHARE_MEMORY;
         const method *m = k ? &hull_method : &bda_method;
         const double target = k ? 1e-6 : 1e-3;
         uint64_t rounds = train(m, &t, &options, target, MOST_ROUNDS, &record);
@@ -541,7 +540,7 @@ static void train_crowd(crowd *c, const loss *f, const method *m)
     problem p;
     problem_request request = {.loss = f, .cost = 0.1, .epsilon = 0.1, .bias = -1, .threads = 4};
     method_options options = options_of(HULL_FUSED);
-    options.lock_free = true;
+    options.sharing = SHARE_MEMORY;
     comm *alone = bda_comm_single(&err);
     data *d = data_copy(alone, 4, CROWD, c->start, c->column, c->value, c->y, &err);
     assert_non_null(d);
@@ -574,17 +573,17 @@ static void test_lock_free_crowd(void **unused)
         }
 }
 
-static void expect_refusal(const shape *s, hull_form form, const char *names)
+static void expect_refusal(const shape *s)
 {
     bench t;
     bda_error err = {0};
     bench_open(&t, s);
-    method_options options = options_of(form);
-    options.lock_free = true;
+    method_options options = options_of(HULL_FUSED);
+    options.sharing = SHARE_MEMORY;
     record = (recorder){.bench = &t};
     record.watch = watch_with(recorder_round);
     assert_false(hull_method.train(&hull_method, &t.problem, &options, &record.watch, &err));
-    assert_non_null(strstr(err.text, names));
+    assert_non_null(strstr(err.text, "--threads-mode=lock-free"));
     assert_int_equal(err.status, BDA_USAGE);
     assert_int_equal(record.rounds, 0);
     bench_close(&t);
@@ -594,12 +593,9 @@ static void test_lock_free_refused(void **unused)
 {
     (void)unused;
     state = 10;
-    for (const loss *f = losses; f->name; f++) {
-        expect_refusal(&(const shape){.loss = f, .blocks = 3}, HULL_MOMENTUM, "--hull=momentum");
+    for (const loss *f = losses; f->name; f++)
         if (!f->regression)
-            expect_refusal(&(const shape){.loss = f, .blocks = 3, .classes = CLASSES}, HULL_FUSED,
-                           "--threads-mode=lock-free");
-    }
+            expect_refusal(&(const shape){.loss = f, .blocks = 3, .classes = CLASSES});
 }
 
 int main(void)

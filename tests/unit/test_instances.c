@@ -200,9 +200,11 @@ static void check_margins_and_image(const instances *b)
  * block. One margin: so does the gap, at this s and at others. */
 static void check_slopes_and_conjugate(const instances *b)
 {
-    long double conjugates = 0, gaps = 0, all_gaps = 0, size = 0;
+    long double values = 0, conjugates = 0, gaps = 0, all_gaps = 0, size = 0;
     draw_vector(z, b->count * b->width, 3);
+    point_sums sums = instances_point(b, z, q[0]);
     instances_slopes(b, z, a);
+    assert_memory_equal(q[0], a, b->count * b->width * sizeof *a);
     for (uint64_t i = 0; i < b->count; i++) {
         const double *at = z + i * b->width, *slope = a + i * b->width;
         long double here[T], there[T], product = 0;
@@ -213,6 +215,7 @@ static void check_slopes_and_conjugate(const instances *b)
         long double value = value_at(b->first + i, here), conjugate = conjugate_at(b->first + i, slope);
         assert_true(isfinite((double)conjugate));
         assert_true(near(value + conjugate, -product, fabsl(value) + fabsl(conjugate) + 1));
+        values += value;
         conjugates += conjugate;
         size += fabsl(value) + fabsl(conjugate) + fabsl(product) + 1;
         for (int trial = 0; trial < 5; trial++) {
@@ -225,6 +228,7 @@ static void check_slopes_and_conjugate(const instances *b)
         }
     }
     assert_true(near(instances_conjugate(b, a), conjugates, size));
+    assert_true(near(sums.conjugate, conjugates, size) && near(sums.loss, values, size));
     if (b->width > 1)
         return;
     for (uint64_t i = 0; i < b->count; i++)
@@ -413,6 +417,8 @@ static void test_far_margins(void **unused)
         instances_slopes(&b, z, a);
         double conjugate = instances_conjugate(&b, a);
         assert_true(isfinite(value) && isfinite(conjugate));
+        point_sums sums = instances_point(&b, z, a);
+        assert_true(near(sums.loss, value, fabs(value)) && near(sums.conjugate, conjugate, fabs(conjugate) + 1));
         instances_curvature(&b, z, bend);
         for (uint64_t i = 0; i < b.count * b.width; i++)
             assert_true(isfinite(a[i]) && bend[i] >= 0);

@@ -181,6 +181,46 @@ static void test_tron_stops_short(void **unused)
     assert_true(shortened > 5 && whole > 5);
 }
 
+/* Every region of a run, and how they follow each other. */
+typedef struct regions {
+    tron_observer observer;
+    uint64_t count, grown, shrunk;
+    double next;
+} regions;
+
+static void see_region(tron_observer *self, const tron_trial *s, double next_radius)
+{
+    regions *seen = (regions *)self;
+    assert_true(s->radius > 0 && s->length > 0 && s->length <= s->radius * (1 + 1e-12));
+    assert_true(!s->boundary || s->length >= s->radius * (1 - 1e-12));
+    assert_true(seen->count == 0 || s->radius == seen->next); /* it lasts from round to round */
+    seen->grown += next_radius > s->radius;
+    seen->shrunk += next_radius < s->radius;
+    seen->next = next_radius;
+    seen->count++;
+}
+
+/* Long rows start inside the tube, where the model does not see them, and leave it after less than a thousandth of
+ * the first steps: the region shrinks. Later it is in the way of good steps, and grows. */
+static void test_region_of_a_run(void **unused)
+{
+    (void)unused;
+    static bench t;
+    static recorder r;
+    for (uint64_t seed = 1; seed < 10; seed++) {
+        bda_error err = {0};
+        regions seen = {.observer = {.trial = see_region}};
+        state = seed;
+        bench_open(&t, &(shape){.loss = "squared-epsilon-insensitive", .blocks = 2, .cost = 1, .length = 1e4});
+        t.problem.epsilon = 1.6;
+        recorder_open(&r, &t, 1e-6, 200);
+        assert_true(tron_minimise(&t.problem, &r.watch, &seen.observer, &err));
+        assert_true(r.report[r.rounds - 1].gap <= 1e-6 * r.report[0].gap);
+        assert_true(seen.count + 1 >= r.rounds && seen.grown > 0 && seen.shrunk > 0);
+        bench_close(&t);
+    }
+}
+
 int main(void)
 {
     (void)assert_honest; /* is of methods that send one vector a round */
@@ -191,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_rounds_without_partition),
         cmocka_unit_test(test_region),
         cmocka_unit_test(test_tron_stops_short),
+        cmocka_unit_test(test_region_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

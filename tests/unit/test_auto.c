@@ -1,0 +1,136 @@
+/* test_auto.c - what auto chooses and when it changes its mind: a loss with kinks begins as hull and becomes newton
+ * where the gap falls too slowly; the rounds go on as if one method had made them all. */
+#include <math.h>
+#include <string.h>
+
+#include "methods/auto.h"
+#include "methods/newton.h"
+#include "unit/smooth_support.h"
+
+static method_options options_for(double gap)
+{
+    return (method_options){.a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .gap = gap, .seed = 1};
+}
+
+static const char *chosen(const shape *s, const method_options *o)
+{
+    static bench t;
+    state = 5;
+    bench_open(&t, s);
+    const char *name = auto_choose(&t.problem, o)->name;
+    bench_close(&t);
+    return name;
+}
+
+/* A weak C leaves little to do for a dual method, a strong one a lot; options that belong to a method choose it. */
+static void test_choice(void **unused)
+{
+    (void)unused;
+    const char *smooth[] = {"squared-hinge", "squared-epsilon-insensitive"};
+    method_options o = options_for(1e-6);
+    for (int k = 0; k < 2; k++) {
+        assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 1e-3}, &o), "hull");
+        assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 10}, &o), "newton");
+    }
+    assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &o), "newton");
+    const shape strong = {.loss = "squared-hinge", .blocks = 1, .cost = 10};
+    o.local_epochs = 2;
+    assert_string_equal(chosen(&strong, &o), "hull");
+    o = options_for(1e-6);
+    o.a1 = 1;
+    assert_string_equal(chosen(&strong, &o), "bda");
+    o = options_for(1e-6);
+    o.hull = HULL_FUSED;
+    assert_string_equal(chosen(&strong, &o), "hull");
+}
+
+/* A recorder that knows how far it is. */
+static bool far_round(watch *self, const round_report *report, const double *w)
+{
+    recorder *r = (recorder *)self;
+    bool stop = recorder_round(self, report, w);
+    self->to_go = report->gap / (r->target * r->report[0].gap);
+    return stop;
+}
+
+/* The rounds that newton made. */
+static uint64_t reach(const char *loss, double cost, uint64_t blocks)
+{
+    static bench t;
+    static recorder r;
+    bda_error err = {0};
+    double best[COLUMNS * CLASSES];
+    bench_open(&t, &(shape){.loss = loss, .blocks = blocks, .cost = cost});
+    const double optimum = bench_optimum(&t, best);
+    method_options o = options_for(1e-9);
+    recorder_open(&r, &t, o.gap, MOST_ROUNDS);
+    r.watch.round = far_round;
+    r.watch.to_go = INFINITY;
+    assert_true(auto_method.train(&auto_method, &t.problem, &o, &r.watch, &err));
+    const round_report *last = &r.report[r.rounds - 1];
+    const double size = r.report[0].primal;
+    uint64_t newton = 0;
+    assert_true(last->gap <= o.gap * r.report[0].gap && fabs(last->primal - optimum) <= 1e-8 * optimum);
+    assert_true(fabs((double)check_primal(&t.check, r.w) - last->primal) <= 1e-11 * size);
+    for (uint64_t i = 0; i < r.rounds; i++) {
+        const round_report *now = &r.report[i];
+        const bool is_newton = now->choice && strcmp(now->choice, "newton") == 0;
+        assert_true(is_newton || newton == 0);
+        newton += is_newton;
+        assert_true(fabs(now->primal + now->dual - now->gap) <= 1e-11 * size);
+        assert_true(now->dual >= -optimum - 1e-8 * size);
+        if (i == 0)
+            continue;
+        assert_true(now->dual <= now[-1].dual + 1e-13 * size);
+        assert_true(now->vectors_sent >= now[-1].vectors_sent);
+    }
+    bench_close(&t);
+    return newton;
+}
+
+static void test_change(void **unused)
+{
+    (void)unused;
+    const char *kinked[] = {"hinge", "epsilon-insensitive"};
+    state = 11;
+    for (int k = 0; k < 2; k++)
+        for (uint64_t blocks = 1; blocks <= 3; blocks++) {
+            assert_true(reach(kinked[k], 100, blocks) > 0);
+            assert_int_equal(reach(kinked[k], 1e-4, blocks), 0);
+        }
+}
+
+/* From a point close to the optimum fewer rounds are left than from 0. */
+static void test_going_on(void **unused)
+{
+    (void)unused;
+    static bench t;
+    static recorder cold, warm;
+    bda_error err = {0};
+    double best[COLUMNS * CLASSES];
+    state = 3;
+    bench_open(&t, &(shape){.loss = "hinge", .blocks = 2, .cost = 1});
+    const double optimum = bench_optimum(&t, best);
+    for (int j = 0; j < COLUMNS; j++)
+        best[j] *= 1.001;
+    recorder_open(&cold, &t, 1e-9, 100);
+    recorder_open(&warm, &t, 1e-9, 100);
+    assert_true(newton_go_on(&t.problem, NULL, 1, &cold.watch, &err));
+    assert_true(newton_go_on(&t.problem, best, 1e-4, &warm.watch, &err));
+    assert_true(warm.rounds < cold.rounds);
+    assert_true(fabs(warm.report[0].primal - (double)check_primal(&t.check, best)) <= 1e-11 * optimum);
+    assert_true(fabs(warm.report[warm.rounds - 1].primal - optimum) <= 1e-8 * optimum);
+    assert_true(fabs(cold.report[cold.rounds - 1].primal - optimum) <= 1e-8 * optimum);
+    bench_close(&t);
+}
+
+int main(void)
+{
+    (void)assert_honest; /* is of methods that send one vector a round */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_change),
+        cmocka_unit_test(test_going_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
