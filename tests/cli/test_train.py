@@ -277,6 +277,22 @@ class Ranks(support.Case):
         self.assertNotEqual(self.read("m1"), self.read("m2"))
         self.assertEqual(self.read("m12"), self.read("m2"))
 
+    def test_one_machine_shares_a_block(self):
+        """Many weights: ranks and threads of one machine work as one block, unless somebody asks for blocks."""
+        self.write("d", support.libsvm(support.problem(rows=300, features=40000, nonzeros=20)))
+        self.works("train", "--gap=1e-6", "--log=log", "d", "m")
+        optimum = self.log("log")[-1]["primal"]
+        for ranks, threads in ((2, 1), (3, 2), (0, 2)):
+            self.works("train", "--gap=1e-6", "--log=log", f"--threads={threads}", "d", "m", ranks=ranks)
+            _, *rounds, end = self.log("log")
+            self.assertTrue(all(r["choice"].endswith("-lock-free") for r in rounds), rounds[-1])
+            self.assertLess(abs(end["primal"] - optimum), 2e-6 * rounds[0]["primal"])
+        self.works("train", "--log=log", "--threads-mode=blocks", "d", "m2", ranks=2)
+        self.assertFalse(any(r["choice"].endswith("-lock-free") for r in self.log("log")[1:-1]))
+        self.works("train", "--log=log", "--blocks=2", "d", "m12", ranks=2)
+        self.assertFalse(any(r["choice"].endswith("-lock-free") for r in self.log("log")[1:-1]))
+        self.assertEqual(self.read("m12"), self.read("m2"))
+
     def test_more_ranks_than_rows(self):
         self.write("d", "1 1:1\n-1 2:1\n")
         self.works("train", "--blocks=5", "d", "m")
