@@ -34,7 +34,7 @@
 #define INTERIOR_ROUNDS 13.0
 #define INTERIOR_PASSES 4.0
 /* From so many columns on the blocks of one machine share their u. */
-#define SHARED_COLUMNS 32768
+#define SHARED_COLUMNS 8192
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
