@@ -16,7 +16,7 @@
  * Options are kept: --local-epochs leaves bda and hull to choose from, --hull is hull's, --a1, --a2 and those of the
  * line search are bda's. The constants come from `./dev bench auto`; they are far from critical, for where the
  * methods are close it does not matter, and where they are not the estimates differ by orders of magnitude. No clock
- * is asked, so that the same command gives the same bits. */
+ * is asked, so that the choice is the same for the same command. */
 #include "methods/auto.h"
 
 #include <math.h>
@@ -239,39 +239,30 @@ static bool relay_train(const method *self, problem *p, const method_options *op
     return ok;
 }
 
-/* In the log and in the model it is what it begins as; the rounds say when it has become newton. */
+/* In the log and in the model it is what it begins as; the rounds say when it has become newton. Taken only where
+ * newton serves, which says what that needs. */
 static const method hull_or_newton = {
     .name = "hull",
     .summary = "hull, and newton when that is faster",
-    .needs = "at most 4096 weights, no --l1-ratio; two labels",
-    .smooth_classes = true,
-    .smooth_regulariser = true,
-    .most_weights = 4096,
     .train = relay_train,
 };
 
 /* ---- the choice ---------------------------------------------------------------------------------------------- */
 
-/* NULL: a dual method. */
+/* The least of the estimates; NULL: a dual method. tron is for the softmax over few features. */
 static const method *few_weights(const problem *p, double gap)
 {
-    if (!serves(&newton_method, p))
-        return NULL;
-    if (!p->loss->smooth)
+    const bool newton_serves = serves(&newton_method, p);
+    const bool tron_serves = p->classes > 2 && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
+    if (newton_serves && !p->loss->smooth)
         return hull_fits(p) ? &hull_or_newton : NULL;
+    if (!newton_serves && !tron_serves)
+        return NULL;
     extent e = measure(p, gap);
-    const double dual = dual_time(p, &e, gap), newton = newton_time(p, &e);
+    const double dual = dual_time(p, &e, gap), newton = newton_serves ? newton_time(p, &e) : INFINITY;
+    if (tron_serves && tron_time(&e) < fmin(newton, dual))
+        return &tron_method;
     return newton < dual ? &newton_method : NULL;
-}
-
-/* For the softmax over few features. */
-static bool tron_pays(const problem *p, double gap)
-{
-    if (p->classes <= 2 || p->data->instances <= 10 * p->rows.columns || !serves(&tron_method, p))
-        return false;
-    extent e = measure(p, gap);
-    double newton = serves(&newton_method, p) ? newton_time(p, &e) : INFINITY;
-    return tron_time(&e) < fmin(newton, dual_time(p, &e, gap));
 }
 
 const method *auto_choose(const problem *p, const method_options *o)
@@ -282,7 +273,7 @@ const method *auto_choose(const problem *p, const method_options *o)
         return &bda_method;
     const method *primal = NULL;
     if (o->local_epochs == 0 && o->sharing != SHARE_MEMORY)
-        primal = tron_pays(p, o->gap) ? &tron_method : few_weights(p, o->gap);
+        primal = few_weights(p, o->gap);
     if (primal)
         return primal;
     return hull_fits(p) ? &hull_method : &bda_method;

@@ -103,7 +103,7 @@ static void smooth_train(newton *x)
     }
 }
 
-static bool train_from(problem *p, const double *w, double gap, watch *watch, bda_error *err)
+bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err)
 {
     newton x = {0};
     descent *r = &x.r;
@@ -118,16 +118,11 @@ static bool train_from(problem *p, const double *w, double gap, watch *watch, bd
     return ok;
 }
 
-bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err)
-{
-    return train_from(p, w, gap, watch, err);
-}
-
 static bool newton_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
     (void)options;
-    return train_from(p, NULL, 1, watch, err);
+    return newton_go_on(p, NULL, 1, watch, err);
 }
 
 /* 4096 weights: H takes 128 MB on each rank and 7 seconds of a core at 3 GFlop/s to factorise; 64 MB are sent. */
