@@ -14,6 +14,8 @@
 #include "base/vector.h"
 #include "dual/accelerate.h"
 
+static void begin_lengths(dual_run *r);
+
 /* Algorithm 2. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
@@ -21,6 +23,8 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
         return dual_accelerated(self, p, options, watch, err);
     dual_run r;
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
+    if (ok)
+        begin_lengths(&r);
     for (uint64_t t = 0; ok; t++) {
         p->penalty.kind->gradient(&p->penalty, r.w, r.v); /* w = grad g*(v) */
         if (dual_evaluate(&r, t))                         /* P(w), f(alpha), their gap; the best w is kept; stop? */
@@ -67,11 +71,42 @@ static void choose_epochs(dual_run *r)
     r->to_go_before = now;
 }
 
+/* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support
+ * vectors a little short of it, and each adds to P. So the model is t w with the t >= 1 of a few at which P is least.
+ * That takes no part in the rest, costs no message, and t goes to 1. For all regularisers g(t w) = a t^2 + b t, hence
+ *     P(t w) + f(alpha) = sum_i [xi_i(t z_i) + xi_i*(-alpha_i) + alpha_i t z_i] + (t - 1)^2 g*(v).   */
+static void choose_length(dual_run *r, double g_star, int column, int columns)
+{
+    static const double around[BLOCK_LENGTHS] = {0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4}; /* of the last t - 1 */
+    double stretch = 0;
+    for (int k = 0; k < BLOCK_LENGTHS; k++) {
+        double more = r->length[k] - 1, gap = dual_column_sum(r, column + k, columns) + more * more * g_star;
+        if (gap < r->report.gap) {
+            r->report.gap = gap;
+            r->report.primal = gap - r->f;
+            stretch = more;
+        }
+    }
+    r->report.stretch = stretch;
+    double next = fmax(stretch > 0 ? stretch : 0.1 * (r->length[0] - 1), 1e-9);
+    for (int k = 0; k < BLOCK_LENGTHS; k++)
+        r->length[k] = 1 + next * around[k];
+}
+
+static void begin_lengths(dual_run *r)
+{
+    r->lengthens = r->models > 1 && r->p->loss->kind == LOSS_HINGE && r->p->classes <= 2;
+    for (int k = 0; k < BLOCK_LENGTHS; k++)
+        r->length[k] = 1 + ldexp(1, -2 * k);
+    for (uint64_t k = 0; r->lengthens && k < r->local; k++)
+        r->blocks[k]->lengths = r->length;
+}
+
 /* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The
  * message also carries what else all ranks must agree on before they may stop. */
 bool dual_evaluate(dual_run *r, uint64_t t)
 {
-    enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, COLUMNS };
+    enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, GAP_AT, COLUMNS = GAP_AT + BLOCK_LENGTHS };
     problem *p = r->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
@@ -86,6 +121,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
         to[GAP] = r->value[k].gap;
         to[SECONDS] = seconds;
         to[INTERRUPTED] = interrupted;
+        memcpy(to + GAP_AT, r->value[k].gap_at, sizeof r->value[k].gap_at);
     }
     dual_gather(r, COLUMNS);
 
@@ -97,6 +133,8 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->primal = g + dual_column_sum(r, LOSS, COLUMNS);
     report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, COLUMNS);
     report->gap = dual_column_sum(r, GAP, COLUMNS); /* g(w) + g*(v) = w'v, so this is all of it */
+    if (r->lengthens)
+        choose_length(r, g_star, GAP_AT, COLUMNS);
     report->seconds = dual_column_max(r, SECONDS, COLUMNS);
     report->interrupted = dual_column_max(r, INTERRUPTED, COLUMNS) > 0;
     report->stalled = r->idle_rounds >= 10;
@@ -268,7 +306,7 @@ static bool take_memory(dual_run *r, bda_error *err)
 {
     const problem *p = r->p;
     arena *m = &r->memory;
-    const uint64_t columns = 8 + BLOCK_TRIALS * 2; /* the widest message of scalars */
+    const uint64_t columns = 8 + BLOCK_LENGTHS + BLOCK_TRIALS * 2; /* the widest message of scalars */
     if (!(r->blocks = blocks_open(m, p, err)) || !(r->v = ARENA_TAKE(m, double, p->n, err)) ||
         !(r->dv = ARENA_TAKE(m, double, p->n, err)) || !(r->dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->value = ARENA_TAKE(m, block_value, r->local + 1, err)) ||

@@ -47,9 +47,11 @@ typedef struct dual_run {
     double trial[BLOCK_TRIALS]; /* 1, beta, beta^2 ... */
     int trials;                 /* that come with the direction: with one block the model is exact, and 1 will do */
     double travelled;           /* sum of |w - w'| over the moves so far */
-    double f;                   /* f(alpha) */
-    int idle_rounds;            /* in a row whose decrease was lost in the rounding of f */
-    round_report report;        /* of the round under way */
+    bool lengthens;             /* the model is the best of t w for the lengths t; otherwise w */
+    double length[BLOCK_LENGTHS];
+    double f;            /* f(alpha) */
+    int idle_rounds;     /* in a row whose decrease was lost in the rounding of f */
+    round_report report; /* of the round under way */
 } dual_run;
 
 /* The lines of the loop, for it and for the methods that are built on it (hull.c, accelerate.c). All collective.

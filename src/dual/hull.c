@@ -530,6 +530,8 @@ static bool hull_begin(hull_run *r, bda_error *err)
     r->newest = -1;
     r->t_now = 1;
     r->a1 = 1;
+    r->stretch = 0.25;
+    r->length_patience = 1;
     r->best_primal = INFINITY;
     r->d.f = INFINITY;
     if (!comm_agree(p->comm, take_memory(r, err), err))

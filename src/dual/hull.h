@@ -48,8 +48,10 @@ typedef struct hull_run {
     int newest_solution;
     int newest; /* the newest dual image, -1: none of the best point as it is */
     double best_primal, now_primal;
-    bool smooth;  /* P is differentiable, and g quadratic */
-    bool stepped; /* there is a last step */
+    bool smooth;                                   /* P is differentiable, and g quadratic */
+    bool stepped;                                  /* there is a last step */
+    double stretch;                                /* by what the last search along best made it longer */
+    uint32_t rounds_since_length, length_patience; /* rounds since that search, and from one to the next */
 
     /* Momentum */
     double *v_before;  /* [n] v of the round before */

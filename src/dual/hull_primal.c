@@ -4,8 +4,9 @@
  *
  * w = grad g*(v) belongs to alpha; aim = grad g*(X s(best)), which with the squared norm makes aim - best the
  * negative gradient of P at best. The margins of all are known, so the search costs scalars only: a few damped Newton
- * steps in three dimensions where P is differentiable, the exact minimum along the first direction otherwise. best
- * never gets worse, and is never worse than w. */
+ * steps in three dimensions where P is differentiable, the exact minimum along the first direction otherwise, and
+ * then along best itself: blocks that do not know of each other leave most margins short by a common part, which a
+ * loss with a kink there charges in full (lengths, in dual.c). best never gets worse, and is never worse than w. */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,10 @@
 
 #define MOST HULL_DIRECTIONS
 #define CHUNK 512
+#define LENGTH_WORTH 0.02   /* of the gap that a length must gain to be tried again at once */
+#define LENGTH_PATIENCE 16u /* rounds after which it is tried at the latest */
+
+enum { TO_W, TO_AIM, LAST_STEP, LENGTH }; /* the directions */
 
 /* P along the directions in use: F(t) = g_0 + slope't + t'bend t/2 + [losses at z_best + sum t_k q_k] */
 typedef struct subspace {
@@ -28,10 +33,12 @@ typedef struct subspace {
 static inline double along_column(const hull_run *r, const double *aim, int direction, uint64_t j)
 {
     switch (direction) {
-    case 0:
+    case TO_W:
         return r->d.w[j] - r->best[j];
-    case 1:
+    case TO_AIM:
         return aim[j] - r->best[j];
+    case LENGTH:
+        return r->best[j];
     default:
         return r->last_step[j];
     }
@@ -39,7 +46,8 @@ static inline double along_column(const hull_run *r, const double *aim, int dire
 
 static double *const *margins_along(const hull_run *r, int direction)
 {
-    return direction == 0 ? r->z_now : direction == 1 ? r->z_aim : r->z_step;
+    double **const of[] = {[TO_W] = r->z_now, [TO_AIM] = r->z_aim, [LAST_STEP] = r->z_step, [LENGTH] = r->z_best};
+    return of[direction];
 }
 
 /* g along the directions, a share of the columns: its value, slopes and products at best. to: [1 + m + m m] */
@@ -178,15 +186,17 @@ static double newton(subspace *s, double *t)
     return value;
 }
 
-/* g where it is not quadratic, and its slope, at best + t (w - best). */
-static double segment_g(hull_run *r, double t, double *slope)
+/* g where it is not quadratic, and its slope, at best + t times the direction. */
+static double segment_g(const subspace *s, double t, double *slope)
 {
+    hull_run *r = s->r;
     const problem *p = r->d.p;
     double *at = r->scratch, *of = r->d.dv;
     for (uint64_t j = 0; j < p->n; j++)
-        at[j] = r->best[j] + t * (r->d.w[j] - r->best[j]);
+        at[j] = r->best[j] + t * along_column(r, NULL, s->direction[0], j);
     p->penalty.kind->slope(&p->penalty, of, at);
-    *slope = vec_dot(of, r->d.w, p->n, p->threads) - vec_dot(of, r->best, p->n, p->threads);
+    *slope = vec_dot(of, s->direction[0] == TO_W ? r->d.w : at, p->n, p->threads);
+    *slope = s->direction[0] == TO_W ? *slope - vec_dot(of, r->best, p->n, p->threads) : *slope / (1 + t);
     return p->penalty.kind->value(&p->penalty, at);
 }
 
@@ -195,17 +205,18 @@ static double segment_value(subspace *s, double t, double *slope, bool first)
     double hessian;
     if (s->r->d.p->penalty.kind->smooth)
         return value_at(s, &t, slope, &hessian, first);
-    double g_slope, g = segment_g(s->r, t, &g_slope);
+    double g_slope, g = segment_g(s, t, &g_slope);
     s->g_0 = s->slope[0] = s->bend[0] = 0; /* value_at then gives the losses alone */
     double value = value_at(s, &t, slope, &hessian, false);
     *slope += g_slope;
     return g + value;
 }
 
-/* The minimum of the convex F in [0, 16] by false position on its slope; t ends at the least value seen. */
-static double search_segment(subspace *s, double *t)
+/* The minimum of the convex F in [0, 16] by false position on its slope, from the bracket [0, high]; t ends at the
+ * least value seen. */
+static double search_segment(subspace *s, double high, double *t)
 {
-    double low = 0, high = 1, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
+    double low = 0, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
     *t = 0;
     if (at_low >= 0)
         at_low = -1e-300; /* a subgradient: the slope to the right is not known */
@@ -271,6 +282,28 @@ static void take_step(const subspace *s, const double *t)
     }
 }
 
+/* It is searched for rarely where it gained little: some data have such margins, most have not. */
+static void improve_length(subspace *s)
+{
+    hull_run *r = s->r;
+    if (++r->rounds_since_length < r->length_patience)
+        return;
+    double t[MOST] = {0}, gap = r->best_primal + r->d.f;
+    s->m = 1;
+    s->direction[0] = LENGTH;
+    double value = search_segment(s, 4 * r->stretch, t), gained = r->best_primal - value;
+    if (gained > 0) {
+        take_step(s, t);
+        r->best_primal = value;
+        r->newest = -1;
+    }
+    r->stretch = fmax(t[0] > 0 ? t[0] : r->stretch / 4, 1e-9);
+    r->rounds_since_length = 0;
+    r->length_patience = gained > LENGTH_WORTH * gap ? 1 : r->length_patience * 2;
+    if (r->length_patience > LENGTH_PATIENCE)
+        r->length_patience = LENGTH_PATIENCE;
+}
+
 void hull_improve_primal(hull_run *r)
 {
     double begin = clock_now(), comm_before = comm_said(r->d.p->comm)->seconds;
@@ -282,13 +315,13 @@ void hull_improve_primal(hull_run *r)
     if (r->smooth) {
         if (r->newest >= 0) {
             s.aim = r->aim ? r->aim : r->image[r->newest];
-            s.direction[s.m++] = 1;
+            s.direction[s.m++] = TO_AIM;
         }
         if (r->stepped)
-            s.direction[s.m++] = 2;
+            s.direction[s.m++] = LAST_STEP;
         value = newton(&s, t);
     } else {
-        value = search_segment(&s, t);
+        value = search_segment(&s, 1, t);
     }
     const double *step = r->now_primal < value ? to_w : t;
     value = fmin(value, r->now_primal);
@@ -298,6 +331,8 @@ void hull_improve_primal(hull_run *r)
         r->stepped = true;
         r->newest = -1;
     }
+    if (!r->smooth && r->d.models > 1)
+        improve_length(&s);
     double comm_seconds = comm_said(r->d.p->comm)->seconds - comm_before;
     r->d.report.comm_seconds += comm_seconds;
     r->d.report.eval_seconds += clock_now() - begin - comm_seconds;

@@ -25,7 +25,7 @@ block **blocks_open(arena *memory, const problem *p, bda_error *err)
     block **blocks = ARENA_TAKE(memory, block *, d->local_blocks + 1, err);
     for (uint64_t k = 0; blocks && k < d->local_blocks; k++) {
         uint64_t count = d->block_start[k + 1] - d->block_start[k];
-        block b = {kind_for(p), p, d->first_block + k, d->block_start[k], (uint32_t)count, INFINITY, NULL};
+        block b = {kind_for(p), p, d->first_block + k, d->block_start[k], (uint32_t)count, INFINITY, NULL, NULL};
         if (count >= UINT32_MAX)
             err_set(err, BDA_FAILED, "a block of %llu instances is too large; use more blocks (--blocks) or ranks",
                     (unsigned long long)count);

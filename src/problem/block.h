@@ -14,6 +14,7 @@
 #include "problem/problem.h"
 
 #define BLOCK_TRIALS 4          /* step sizes tried in one message */
+#define BLOCK_LENGTHS 8         /* lengths of w tried in one look at it */
 #define BLOCK_FAILED UINT64_MAX /* what an epoch returns that got no memory */
 
 /* What all kinds have; a kind's own structure begins with it. */
@@ -25,6 +26,9 @@ typedef struct block {
     uint32_t count;   /* rows */
     double violation; /* the worst violation of optimality seen in the last epoch: what sits tighter is settled */
     double *margins;  /* [count][width] where block_evaluate leaves all x'w; NULL: they are not wanted */
+    /* [BLOCK_LENGTHS] all at least 1: where block_evaluate leaves the gaps of longer w; NULL: they are not wanted, or
+     * the kind has none */
+    const double *lengths;
 } block;
 
 /* The local sub-problem (eq. subprob) around w = grad g*(v):  min over da of
@@ -57,9 +61,10 @@ typedef struct block_direction {
 } block_direction;
 
 typedef struct block_value {
-    double loss;      /* sum of xi_i(x_i'w) */
-    double conjugate; /* sum of xi_i*(-alpha_i) */
-    double gap;       /* sum of xi_i + xi_i* + alpha_i x_i'w, each term >= 0 */
+    double loss;                  /* sum of xi_i(x_i'w) */
+    double conjugate;             /* sum of xi_i*(-alpha_i) */
+    double gap;                   /* sum of xi_i + xi_i* + alpha_i x_i'w, each term >= 0 */
+    double gap_at[BLOCK_LENGTHS]; /* the same at t w for the lengths t */
 } block_value;
 
 /* Loops over a block's variables; the functions below say what each is for. */

@@ -386,7 +386,7 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
     }
     b->active = active;
     cs_begin_round(b);
-    *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
+    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
 }
 
 /* An epoch is the work of one pass over all rows: what settled instances save is spent on those that move. */

@@ -93,6 +93,8 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
     const double e = p->epsilon;
     double *margins = b->base.margins;
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
+    const double *lengths = kind == LOSS_HINGE ? b->base.lengths : NULL;
+    double gap_at[BLOCK_LENGTHS] = {0};
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->base.count; i++) {
         variable *v = &b->var[i];
@@ -110,13 +112,16 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
                 sum_add(&loss_sum, loss_value(kind, z, v->y, c, e));
                 sum_add(&conjugate, loss_conjugate(kind, v->a, rest, v->y, c, e));
                 sum_add(&gap, loss_gap(kind, z, v->a, rest, v->y, c, e));
+                for (int k = 0; lengths && k < BLOCK_LENGTHS; k++)
+                    gap_at[k] += loss_gap(kind, lengths[k] * z, v->a, rest, v->y, c, e);
             }
         }
         b->order[active] = i;
         active += !b->settled[i];
     }
     b->active = active;
-    *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
+    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
+    memcpy(value->gap_at, gap_at, sizeof gap_at);
 }
 
 LOSS_INLINE void norms(linear *b, rows_form form)

@@ -49,6 +49,7 @@ typedef struct round_report {
     uint64_t round;
     double primal, dual; /* at w and alpha of this round; dual is NAN for a method without one */
     double gap;          /* primal + dual, computed without cancellation: never negative */
+    double stretch;      /* the primal point is (1 + stretch) w, and primal and gap are its */
     double step;         /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
     double epochs;                     /* passes over the data that led here, in cells visited over cells held */

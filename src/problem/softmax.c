@@ -179,7 +179,7 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
         }
         b->m.order[i] = i;
     }
-    *value = (block_value){sum_value(&loss_sum), sum_value(&conjugate), sum_value(&gap)};
+    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
 }
 
 static uint64_t softmax_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)

@@ -97,7 +97,8 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
     if (r->kept_best ? stop && r->primal <= now->best_primal : better)
-        memcpy(w->best_w, weights, w->n * sizeof *weights);
+        for (uint64_t j = 0; j < w->n; j++)
+            w->best_w[j] = (1 + r->stretch) * weights[j];
     return stop;
 }
 

@@ -1,8 +1,8 @@
 /* judge.c - what must hold in a round. The checker knows the problem from its raw rows alone.
  *
- * Of every method: the primal is P(w), the gap is not negative, primal + dual is the gap, and the optimum that the
- * checker's own solver found lies between the bounds. Where it reports its dual point: that is feasible, and the dual
- * is f of it. */
+ * Of every method: the primal is P(model), for the model w or a longer w that is no worse, the gap is not negative,
+ * primal + dual is the gap, and the optimum that the checker's own solver found lies between the bounds. Where it
+ * reports its dual point: that is feasible, and the dual is f of it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,22 +36,25 @@ const promises *promises_of(const setup *s)
     return p;
 }
 
-static void judge_dual_point(trial *t, const round_report *r, const double *w)
+static void judge_dual_point(trial *t, const round_report *r, const double *model, const double *w)
 {
-    check_verdict truth = check_points(&t->problem->check, w, t->alpha);
+    check_verdict truth = check_points(&t->problem->check, model, t->alpha);
     long double near = 1e-9L * truth.primal;
     expect(t, truth.feasible, "alpha is not feasible");
     expect(t, fabsl(r->dual - truth.dual) <= near, "dual %.17g, expected %.20Lg", r->dual, truth.dual);
     expect(t, fabsl(r->gap - truth.gap) <= near, "gap %.17g, expected %.20Lg", r->gap, truth.gap);
-    if (t->promises->linked)
-        expect(t, truth.drift <= 1e-10L * sqrtl(2 * truth.primal + 1), "w is not grad g*(X alpha): off by %Lg",
-               truth.drift);
+    if (!t->promises->linked)
+        return;
+    check_verdict at_w = check_points(&t->problem->check, w, t->alpha);
+    expect(t, at_w.drift <= 1e-10L * sqrtl(2 * truth.primal + 1), "w is not grad g*(X alpha): off by %Lg",
+           at_w.drift);
+    expect(t, truth.primal <= at_w.primal + near, "the model has %.20Lg, w %.20Lg", truth.primal, at_w.primal);
 }
 
-void judge_round(trial *t, const round_report *r, const double *w)
+void judge_round(trial *t, const round_report *r, const double *model, const double *w)
 {
     const made *g = t->problem;
-    long double primal = check_primal(&g->check, w), near = 1e-9L * primal;
+    long double primal = check_primal(&g->check, model), near = 1e-9L * primal;
     expect(t, fabsl(r->primal - primal) <= near, "primal %.17g, expected %.20Lg", r->primal, primal);
     expect(t, primal >= g->optimum - g->slack, "primal %.20Lg is below the optimum %.20Lg", primal, g->optimum);
     if (t->setup->method->uncertified) {
@@ -62,7 +65,7 @@ void judge_round(trial *t, const round_report *r, const double *w)
     expect(t, fabsl(primal + r->dual - r->gap) <= near, "gap %.17g, expected %.20Lg", r->gap, primal + r->dual);
     expect(t, -r->dual <= g->optimum * (1 + 1e-14L), "dual %.20g is beyond the optimum %.20Lg", r->dual, g->optimum);
     if (r->blocks)
-        judge_dual_point(t, r, w);
+        judge_dual_point(t, r, model, w);
     if (r->round == 0)
         return;
     if (t->promises->dual_falls)

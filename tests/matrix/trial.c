@@ -45,6 +45,7 @@ static uint64_t report_hash(const round_report *r, const double *w, uint64_t n)
                      r->primal,
                      r->dual,
                      r->gap,
+                     r->stretch,
                      r->step,
                      (double)r->line_search_steps,
                      r->epochs,
@@ -92,8 +93,10 @@ static bool watch_round(watch *self, const round_report *r, const double *w)
     trial *t = (trial *)self;
     t->rounds = r->round;
     collect(t, r, w);
+    for (uint64_t j = 0; j < check_length(&t->problem->check); j++)
+        t->w[j] = (1 + r->stretch) * w[j];
     if (rank == 0)
-        judge_round(t, r, w);
+        judge_round(t, r, t->w, w);
     if (r->round == 0)
         t->first_gap = r->gap;
     t->last_dual = r->dual;
@@ -101,7 +104,6 @@ static bool watch_round(watch *self, const round_report *r, const double *w)
     t->last_primal = r->primal;
     t->finished = r->finished;
     t->has_blocks = r->blocks != NULL;
-    memcpy(t->w, w, check_length(&t->problem->check) * sizeof *w);
     return r->gap <= t->target * t->first_gap || r->stalled || r->finished || r->round >= t->most_rounds;
 }
 

@@ -50,7 +50,7 @@ void expect(trial *t, bool ok, const char *format, ...) __attribute__((format(pr
 uint64_t trial_hash(const trial *t);
 
 /* judge.c: rank 0 compares a round with what the checker says. */
-void judge_round(trial *t, const round_report *r, const double *w);
+void judge_round(trial *t, const round_report *r, const double *model, const double *w);
 /* A method that is refused: does the sentence name methods, and do they serve? */
 void judge_refusal(trial *t, const problem *p, const bda_error *err);
 const promises *promises_of(const setup *s);

@@ -293,12 +293,50 @@ static void test_value(void **unused)
         }
 }
 
+/* Longer w, with instances among the rest that are not looked at again since they have no loss. */
+static void test_lengths(void **unused)
+{
+    (void)unused;
+    const double length[BLOCK_LENGTHS] = {1, 1.001, 1.01, 1.1, 1.5, 2, 4, 8};
+    int without_loss = 0;
+    for (int rounds = 0; rounds < 12; rounds++) {
+        bench t;
+        bench_open(&t, loss_find("hinge"));
+        walk(&t, rounds);
+        long double z[L];
+        double told[BLOCK_LENGTHS] = {0};
+        check_margins(&t.check, t.w, z);
+        for (int k = 0; k < K; k++) {
+            block_value v, again;
+            block_evaluate(t.blocks[k], t.w, 0, &v);
+            t.blocks[k]->lengths = length;
+            block_evaluate(t.blocks[k], t.w, 0, &again);
+            assert_true(again.gap == v.gap && again.gap_at[0] >= 0);
+            for (int j = 0; j < BLOCK_LENGTHS; j++)
+                told[j] += again.gap_at[j];
+        }
+        for (int i = 0; i < L; i++)
+            without_loss += t.alpha[i] == 0 && t.y[i] * (double)z[i] > 1;
+        for (int j = 0; j < BLOCK_LENGTHS; j++) {
+            long double gap = 0;
+            for (int i = 0; i < L; i++)
+                gap += check_value(t.check.loss, length[j] * z[i], t.y[i], t.cost[i], 0.1) +
+                       check_conjugate(t.check.loss, t.alpha[i], t.y[i], t.cost[i], 0.1) +
+                       t.alpha[i] * length[j] * z[i];
+            assert_true(fabsl(told[j] - gap) <= 1e-13L * (1 + gap));
+        }
+        bench_close(&t);
+    }
+    assert_true(without_loss > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solver_ends_at_the_minimum),
         cmocka_unit_test(test_direction_is_told_truly),
         cmocka_unit_test(test_value),
+        cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void random_weights(const bench *t, double size, double *w)
 
 static block_value evaluate(bench *t, const double *w)
 {
-    block_value sums = {0, 0, 0}, one;
+    block_value sums = {0}, one;
     for (block **b = t->blocks; *b; b++) {
         block_evaluate(*b, w, INFINITY, &one);
         assert_true(one.gap >= 0);

@@ -316,7 +316,7 @@ static void evaluations_see_the_blend(bench *t, const loss *f)
     double w[LENGTH], theta[POINTS];
     random_weights(t, 3, w);
     for (int turn = 0; turn < 2; turn++) {
-        block_value value, sums = {0, 0, 0};
+        block_value value, sums = {0};
         for (int k = 0; k < K; k++) {
             block_evaluate(t->blocks[k], w, 0, &value);
             sums.loss += value.loss;

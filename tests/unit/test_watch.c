@@ -41,6 +41,19 @@ static void gap_of_the_best_model_stops(void **state)
     assert_true(fabs(s.watch.now.relative_gap - 0.05) < 1e-15);
 }
 
+/* Of w and a length that is better. */
+static void a_longer_model_is_kept(void **state)
+{
+    (void)state;
+    script s;
+    opened(&s, (training_watch){.target = 0, .max_rounds = 9});
+    assert_false(tell(&s, (round_report){.round = 0, .primal = 10, .gap = 10}));
+    assert_false(tell(&s, (round_report){.round = 2, .primal = 5, .dual = -3, .gap = 2, .stretch = 0.25}));
+    assert_true(s.best[0] == 2.5);
+    assert_false(tell(&s, (round_report){.round = 3, .primal = 6, .dual = -3, .gap = 3, .stretch = 0.5}));
+    assert_true(s.best[0] == 2.5);
+}
+
 static void what_ends_early(void **state)
 {
     (void)state;
@@ -117,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gap_of_the_best_model_stops),
+        cmocka_unit_test(a_longer_model_is_kept),
         cmocka_unit_test(what_ends_early),
         cmocka_unit_test(finished_is_complete_unless_a_gap_was_asked_for),
         cmocka_unit_test(without_a_dual),
