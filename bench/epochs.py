@@ -33,7 +33,7 @@ def ours(path, loss, k):
     """Seconds and passes of the first epoch, and of the rounds 2 .. k."""
     first, later = [], []
     for _ in range(tools.REPEATS):
-        rounds = tools.train(path, f"--loss={loss}", "--gap=1e-12", f"--max-rounds={k}").rounds
+        rounds = tools.train(path, "--method=bda", f"--loss={loss}", "--gap=1e-12", f"--max-rounds={k}").rounds
         first.append(rounds[1]["local_seconds"] / rounds[1]["epochs"])
         later.append(sum(r["local_seconds"] for r in rounds[2:]) / (len(rounds) - 2))
     return min(first), min(later), rounds
