@@ -326,13 +326,7 @@ static bool take_memory(dual_run *r, bda_error *err)
 /* --threads-mode=lock-free: by all ranks where they are on one machine, otherwise by the threads of a rank. */
 static bool share_memory(dual_run *r, bda_error *err)
 {
-    if (r->local > 0 && !block_shares(r->blocks[0]))
-        return err_set(err, BDA_USAGE,
-                       "--threads-mode=lock-free is for two labels and for regression; with more labels it is "
-                       "--threads-mode=blocks");
-    if (r->one_machine)
-        return true;
-    return (r->shared = ARENA_TAKE(&r->memory, double, r->p->n, err));
+    return r->one_machine || (r->shared = ARENA_TAKE(&r->memory, double, r->p->n, err));
 }
 
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,

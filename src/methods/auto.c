@@ -282,7 +282,7 @@ const method *auto_choose(const problem *p, const method_options *o)
 /* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines. */
 static bool sharing_pays(const problem *p)
 {
-    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS && p->classes <= 2;
+    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS;
 }
 
 method_options auto_options(const problem *p, const method *chosen, const method_options *asked)

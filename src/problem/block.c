@@ -102,11 +102,6 @@ void block_evaluate(block *b, const double *w, double travelled, block_value *va
     b->kind->evaluate(b, w, travelled, value);
 }
 
-bool block_shares(const block *b)
-{
-    return b->kind->image != NULL;
-}
-
 double block_largest_norm(const block *b)
 {
     return b->kind->largest_norm(b);

@@ -40,8 +40,8 @@ typedef struct subproblem {
     bool separate;  /* B keeps the diagonal of X'X alone: every instance is a block of its own */
     int64_t epochs; /* passes of coordinate descent */
     /* [n] u = w + a1 H X da of all blocks of this rank, which their threads read and write at the same time; the
-     * model then couples these blocks. Without locks an update may be lost, and da is what counts. NULL: a u for
-     * each. */
+     * model then couples these blocks. Without locks an update may be lost, and da is what counts. One margin: by
+     * atomic loads and stores; more: by plain ones, several at a time. NULL: a u for each. */
     double *shared;
     uint64_t seed, round;
     const double *trial; /* [trials] step sizes at which `change` is wanted, see block_direction */
@@ -75,7 +75,7 @@ typedef struct block_kind {
     /* One pass over what is not settled, in random order. Slopes come from `from`, changes go to `to`, which is one
      * vector u for the coupled model, and w and dv where each instance is on its own. Returns the cells visited. */
     uint64_t (*epoch)(block *b, const subproblem *s, rng *random, const double *from, double *to);
-    void (*image)(const block *b, double *dv);            /* dv = X da; NULL: the kind cannot share a u */
+    void (*image)(const block *b, double *dv);            /* dv += X da */
     void (*describe)(const block *b, block_direction *d); /* slope, curve, limit */
     void (*ray)(const block *b, int trials, const double *eta, double *change, double *slope);
     void (*move)(block *b, double eta);
@@ -101,9 +101,6 @@ void block_move(block *b, double eta);
 /* At w and alpha. `travelled` is the sum of |w - w'| over all moves so far: an instance whose loss was 0 by a wide
  * margin is not looked at again before w has come far enough. Also decides which variables are settled. */
 void block_evaluate(block *b, const double *w, double travelled, block_value *value);
-
-/* Can the blocks of a rank share a u? */
-bool block_shares(const block *b);
 
 /* max over the rows of |x_i|^2 */
 double block_largest_norm(const block *b);

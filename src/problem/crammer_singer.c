@@ -409,6 +409,26 @@ static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *rand
     return cells;
 }
 
+static void crammer_singer_image(const block *base, double *dv)
+{
+    crammer_singer *b = of((block *)base); /* its work space is written to */
+    const rows *r = &base->p->rows;
+    for (uint32_t i = 0; i < base->count; i++) {
+        const entry *e = cs_entries(b, i);
+        uint32_t changed = 0;
+        for (uint32_t k = 0; k < b->span[i].used; k++) {
+            b->above[changed] = e[k].class;
+            b->m.step[changed] = e[k].now - e[k].start;
+            changed += e[k].now != e[k].start;
+        }
+#define CALL(form)                                                                                                   \
+    rows_add_classes(r, form, base->first + i, changed, b->above, b->m.step, NULL, base->p->classes, dv)
+        if (changed > 0)
+            ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+    }
+}
+
 static void crammer_singer_evaluate(block *base, const double *w, double travelled, block_value *value)
 {
     crammer_singer *b = of(base);
@@ -520,6 +540,7 @@ const block_kind crammer_singer_blocks = {
     .describe = crammer_singer_describe,
     .ray = NULL, /* both duals are quadratic */
     .move = crammer_singer_move,
+    .image = crammer_singer_image,
     .evaluate = crammer_singer_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = crammer_singer_alpha,

@@ -193,6 +193,20 @@ static uint64_t softmax_epoch(block *base, const subproblem *s, rng *random, con
     return cells;
 }
 
+static void softmax_image(const block *base, double *dv)
+{
+    softmax *b = of((block *)base); /* its work space is written to */
+    const rows *r = &base->p->rows;
+    const uint64_t classes = base->p->classes;
+    for (uint32_t i = 0; i < base->count; i++) {
+        for (uint64_t k = 0; k < classes; k++)
+            b->m.step[k] = b->start[i * classes + k] - b->now[i * classes + k]; /* alpha = C e_y - beta */
+#define CALL(form) rows_add_scores(r, form, base->first + i, b->m.step, NULL, classes, dv)
+        ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+    }
+}
+
 static void softmax_evaluate(block *base, const double *w, double travelled, block_value *value)
 {
     (void)travelled; /* no instance is ever without loss */
@@ -284,6 +298,7 @@ static void softmax_alpha(const block *base, double *alpha)
 const block_kind softmax_blocks = {
     .open = softmax_open,
     .epoch = softmax_epoch,
+    .image = softmax_image,
     .describe = softmax_describe,
     .ray = softmax_ray,
     .move = softmax_move,

@@ -324,8 +324,7 @@ int main(int argc, char **argv)
             if (classes < 5)
                 run_options(all, single, &task);
             run_edges(all, single, &task);
-            if (!classes)
-                run_sharing(all, single, &task);
+            run_sharing(all, single, &task);
             if (classes < 5)
                 run_partitions(all, &task);
         }

@@ -408,13 +408,13 @@ static void shared_u_is_kept(const shape *s)
     bench t;
     arena memory = {0};
     bda_error err = {0};
-    if (s->classes)
-        return;
+    const uint64_t width = s->classes ? s->classes : 1, n = COLUMNS * width;
     bench_open(&t, s);
     block **blocks = blocks_open(&memory, &t.problem, &err);
-    double w[COLUMNS], h[COLUMNS], u[COLUMNS], dv[COLUMNS], alpha[ROWS], before[ROWS] = {0};
-    long double together[COLUMNS] = {0};
-    for (int j = 0; j < COLUMNS; j++) {
+    double w[COLUMNS * CLASSES], h[COLUMNS * CLASSES], u[COLUMNS * CLASSES], dv[COLUMNS * CLASSES];
+    double alpha[ROWS * CLASSES];
+    long double together[COLUMNS * CLASSES] = {0};
+    for (uint64_t j = 0; j < n; j++) {
         u[j] = w[j] = uniform(-0.1, 0.1);
         h[j] = s->factors ? uniform(0.5, 2) : 1;
     }
@@ -424,22 +424,21 @@ static void shared_u_is_kept(const shape *s)
         subproblem model = {.w = w, .h = s->factors ? h : NULL, .a1 = 1.5, .a2 = 0.1, .epochs = 2, .shared = u};
         model.trial = (const double[BLOCK_TRIALS]){1, 0.5, 0.25, 0.125};
         model.trials = BLOCK_TRIALS;
-        assert_true(block_shares(blocks[k]));
         block_evaluate(blocks[k], w, INFINITY, &value);
         block_solve(blocks[k], &model, dv, &d);
         read_alpha(&t, blocks, alpha);
-        long double image[COLUMNS] = {0}, largest = 0;
+        long double image[COLUMNS * CLASSES] = {0}, largest = 0;
         for (uint64_t i = blocks[k]->first; i < blocks[k]->first + blocks[k]->count; i++)
-            for (int j = 0; j < COLUMNS; j++)
-                image[j] += ((long double)alpha[i] - before[i]) * t.value[i * COLUMNS + (uint64_t)j];
-        for (int j = 0; j < COLUMNS; j++) {
+            for (uint64_t j = 0; j < n; j++)
+                image[j] += (long double)alpha[i * width + j % width] * t.value[i * COLUMNS + j / width];
+        for (uint64_t j = 0; j < n; j++) {
             assert_true(fabsl(dv[j] - image[j]) <= 1e-13L);
             largest = fmaxl(largest, fabs(dv[j]));
             together[j] += image[j];
         }
         assert_true(d.largest == largest && d.cells > 0);
     }
-    for (int j = 0; j < COLUMNS; j++)
+    for (uint64_t j = 0; j < n; j++)
         assert_true(fabsl(u[j] - (w[j] + 1.5L * h[j] * together[j])) <= 1e-12L);
     blocks_close(blocks);
     arena_free(&memory);
@@ -456,8 +455,6 @@ static void test_shared_u(void **unused)
 /* Four threads on one u: no two runs are alike, but each round says the truth, and f falls. */
 static void lock_free_reaches_the_optimum(const shape *s)
 {
-    if (s->classes)
-        return;
     for (int k = HULL_DEFAULT; k <= HULL_MOMENTUM; k++) { /* the first: bda */
         bench t;
         bench_open(&t, s);
@@ -573,31 +570,6 @@ static void test_lock_free_crowd(void **unused)
         }
 }
 
-static void expect_refusal(const shape *s)
-{
-    bench t;
-    bda_error err = {0};
-    bench_open(&t, s);
-    method_options options = options_of(HULL_FUSED);
-    options.sharing = SHARE_MEMORY;
-    record = (recorder){.bench = &t};
-    record.watch = watch_with(recorder_round);
-    assert_false(hull_method.train(&hull_method, &t.problem, &options, &record.watch, &err));
-    assert_non_null(strstr(err.text, "--threads-mode=lock-free"));
-    assert_int_equal(err.status, BDA_USAGE);
-    assert_int_equal(record.rounds, 0);
-    bench_close(&t);
-}
-
-static void test_lock_free_refused(void **unused)
-{
-    (void)unused;
-    state = 10;
-    for (const loss *f = losses; f->name; f++)
-        if (!f->regression)
-            expect_refusal(&(const shape){.loss = f, .blocks = 3, .classes = CLASSES});
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,7 +578,7 @@ int main(void)
         cmocka_unit_test(test_drift),           cmocka_unit_test(test_primal),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_shared_u),        cmocka_unit_test(test_lock_free),
-        cmocka_unit_test(test_lock_free_crowd), cmocka_unit_test(test_lock_free_refused),
+        cmocka_unit_test(test_lock_free_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
