@@ -16,6 +16,7 @@
 
 #define MOST HULL_DIRECTIONS
 #define CHUNK 512
+#define SEGMENT_ENOUGH 1e-3 /* of the gap that may be left to gain where a search along a line ends */
 #define LENGTH_WORTH 0.02   /* of the gap that a length must gain to be tried again at once */
 #define LENGTH_PATIENCE 16u /* rounds after which it is tried at the latest */
 
@@ -217,6 +218,7 @@ static double segment_value(subspace *s, double t, double *slope, bool first)
 static double search_segment(subspace *s, double high, double *t)
 {
     double low = 0, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
+    const double enough = SEGMENT_ENOUGH * (best + s->r->d.f);
     *t = 0;
     if (at_low >= 0)
         at_low = -1e-300; /* a subgradient: the slope to the right is not known */
@@ -235,9 +237,7 @@ static double search_segment(subspace *s, double high, double *t)
         double part = at_low / (at_low - at_high), at;
         double middle = low + (high - low) * fmin(fmax(part, 0.1), 0.9);
         value = segment_value(s, middle, &at, false);
-        bool better = value < best;
-        double gained = best - value;
-        if (better) {
+        if (value < best) {
             best = value;
             *t = middle;
         }
@@ -248,7 +248,7 @@ static double search_segment(subspace *s, double high, double *t)
             at_low = side > 0 ? 0.5 * at_low : at_low;
             high = middle, at_high = at, side = 1;
         }
-        if (better && gained < 1e-6 * fabs(best) && fabs(at) * (high - low) < 1e-7 * fabs(best))
+        if (fabs(at) * (high - low) < enough) /* F is convex: no more than that can be left */
             break;
     }
     return best;
