@@ -59,15 +59,15 @@ double dual_column_max(const dual_run *r, int column, int m)
 
 #define MOST_EPOCHS 4
 
-/* The gap falls about as fast as it did in the last looks at it: so many passes that the next look is worth it, and a
- * little fewer than all that seem to be needed. */
+/* The gap falls about as fast as it did in the last looks at it: with one model so many passes that the next look is
+ * worth it, and a little fewer than all that seem to be needed. */
 static void choose_epochs(dual_run *r)
 {
     double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs;
     if (isfinite(fall))
         r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
     r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
-    r->epochs = (int64_t)fmin(fmax(1, 0.7 * r->passes_left), MOST_EPOCHS);
+    r->epochs = r->models > 1 ? 1 : (int64_t)fmin(fmax(1, 0.7 * r->passes_left), MOST_EPOCHS);
     r->to_go_before = now;
 }
 
@@ -353,7 +353,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->tau = options->tau;
     r->beta = options->beta;
     r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
-    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED && r->models == 1;
+    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED;
     r->to_go_before = INFINITY;
     r->seed = options->seed;
     r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;

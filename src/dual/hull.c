@@ -68,17 +68,20 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes that may be left */
+#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 
-/* With one block plain coordinate descent is the fastest where few passes are needed: it goes on until they prove to
- * be many. The round *t is reported when it ends. */
+/* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
+ * bda, which cost less than those of hull: they go on until they prove to be many. The round *t is reported when it
+ * ends. */
 static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
+    const double patience = d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE;
     for (;; ++*t) {
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
-        d->report.choice = d->shared ? "plain-lock-free" : "plain";
+        d->report.choice = d->models > 1 ? "bda" : d->shared ? "plain-lock-free" : "plain";
         *stop = dual_evaluate(d, *t);
-        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > PLAIN_PATIENCE))
+        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > patience))
             return true;
         dual_solve(d, *t);
         if (!dual_sum(d, err))

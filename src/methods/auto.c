@@ -5,8 +5,8 @@
  * Few weights and a loss with kinks: hull; newton instead, as soon as the fall of the gap says that it will be
  * faster.
  *
- * Otherwise: hull, or bda where there is no memory for what hull keeps. With one block hull begins as plain dual
- * coordinate descent with shrinking, and goes on so where few passes will do.
+ * Otherwise: hull, or bda where there is no memory for what hull keeps. hull begins as plain dual coordinate descent
+ * with shrinking, or with several blocks as bda, and goes on so where few passes will do.
  *
  * How many passes a dual method takes for a differentiable loss follows from C times the mean of |x_i|^2 (the rate of
  * stochastic dual coordinate ascent, Shalev-Shwartz and Zhang 2013), within a factor of two on the data sets tried.

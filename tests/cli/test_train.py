@@ -44,7 +44,9 @@ class Log(support.Case):
         self.works("train", "--log=log", "--blocks=4", "wide", "m")
         start, *rounds, _ = self.log("log")
         self.assertEqual((start["method"], start["choice"]), ("auto", "hull"))
-        self.assertIn(rounds[1]["choice"], ("fused", "one-vector", "momentum"))
+        self.assertEqual(rounds[1]["choice"], "bda")
+        self.works("train", "--log=log", "--blocks=4", "--hull=one-vector", "wide", "m")
+        self.assertEqual(self.log("log")[2]["choice"], "one-vector")
         start, *_ = self.train("--method=tron")[1]
         self.assertEqual(start["method"], "tron")
         self.assertNotIn("choice", start)
