@@ -114,29 +114,31 @@ bool dual_evaluate(dual_run *r, uint64_t t)
         block_evaluate(r->blocks[k], r->w, r->travelled, &r->value[k]);
     double seconds = r->watch->seconds(r->watch);
     bool interrupted = r->watch->interrupted(r->watch);
+    const int columns = r->lengthens ? COLUMNS : GAP_AT;
     for (uint64_t k = 0; k < r->local; k++) {
-        double *to = r->mine + k * COLUMNS;
+        double *to = r->mine + k * (uint64_t)columns;
         to[LOSS] = r->value[k].loss;
         to[CONJUGATE] = r->value[k].conjugate;
         to[GAP] = r->value[k].gap;
         to[SECONDS] = seconds;
         to[INTERRUPTED] = interrupted;
-        memcpy(to + GAP_AT, r->value[k].gap_at, sizeof r->value[k].gap_at);
+        if (r->lengthens)
+            memcpy(to + GAP_AT, r->value[k].gap_at, sizeof r->value[k].gap_at);
     }
-    dual_gather(r, COLUMNS);
+    dual_gather(r, columns);
 
     round_report *report = &r->report;
     report->round = t;
     const regulariser *reg = p->penalty.kind;
     double g = reg->value(&p->penalty, r->w);
     double g_star = reg->identity ? g : reg->conjugate(&p->penalty, r->v);
-    report->primal = g + dual_column_sum(r, LOSS, COLUMNS);
-    report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, COLUMNS);
-    report->gap = dual_column_sum(r, GAP, COLUMNS); /* g(w) + g*(v) = w'v, so this is all of it */
+    report->primal = g + dual_column_sum(r, LOSS, columns);
+    report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, columns);
+    report->gap = dual_column_sum(r, GAP, columns); /* g(w) + g*(v) = w'v, so this is all of it */
     if (r->lengthens)
-        choose_length(r, g_star, GAP_AT, COLUMNS);
-    report->seconds = dual_column_max(r, SECONDS, COLUMNS);
-    report->interrupted = dual_column_max(r, INTERRUPTED, COLUMNS) > 0;
+        choose_length(r, g_star, GAP_AT, columns);
+    report->seconds = dual_column_max(r, SECONDS, columns);
+    report->interrupted = dual_column_max(r, INTERRUPTED, columns) > 0;
     report->stalled = r->idle_rounds >= 10;
     report->vectors_sent = comm_said(p->comm)->vectors;
     report->bytes_sent = comm_said(p->comm)->bytes;

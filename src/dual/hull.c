@@ -76,10 +76,11 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
+    static const char *const names[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
     const double patience = d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE;
     for (;; ++*t) {
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
-        d->report.choice = d->models > 1 ? "bda" : d->shared ? "plain-lock-free" : "plain";
+        d->report.choice = names[d->shared != NULL][d->models > 1];
         *stop = dual_evaluate(d, *t);
         if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > patience))
             return true;

@@ -196,8 +196,8 @@ static double segment_g(const subspace *s, double t, double *slope)
     for (uint64_t j = 0; j < p->n; j++)
         at[j] = r->best[j] + t * along_column(r, NULL, s->direction[0], j);
     p->penalty.kind->slope(&p->penalty, of, at);
-    *slope = vec_dot(of, s->direction[0] == TO_W ? r->d.w : at, p->n, p->threads);
-    *slope = s->direction[0] == TO_W ? *slope - vec_dot(of, r->best, p->n, p->threads) : *slope / (1 + t);
+    double along_best = vec_dot(of, r->best, p->n, p->threads);
+    *slope = s->direction[0] == LENGTH ? along_best : vec_dot(of, r->d.w, p->n, p->threads) - along_best;
     return p->penalty.kind->value(&p->penalty, at);
 }
 
@@ -289,7 +289,6 @@ static void improve_length(subspace *s)
     if (++r->rounds_since_length < r->length_patience)
         return;
     double t[MOST] = {0}, gap = r->best_primal + r->d.f;
-    s->m = 1;
     s->direction[0] = LENGTH;
     double value = search_segment(s, 4 * r->stretch, t), gained = r->best_primal - value;
     if (gained > 0) {

@@ -411,7 +411,7 @@ static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *rand
 
 static void crammer_singer_image(const block *base, double *dv)
 {
-    crammer_singer *b = of((block *)base); /* its work space is written to */
+    const crammer_singer *b = (const crammer_singer *)base;
     const rows *r = &base->p->rows;
     for (uint32_t i = 0; i < base->count; i++) {
         const entry *e = cs_entries(b, i);
@@ -537,10 +537,10 @@ const block_kind crammer_singer_blocks = {
     .open = crammer_singer_open,
     .close = crammer_singer_close,
     .epoch = crammer_singer_epoch,
+    .image = crammer_singer_image,
     .describe = crammer_singer_describe,
     .ray = NULL, /* both duals are quadratic */
     .move = crammer_singer_move,
-    .image = crammer_singer_image,
     .evaluate = crammer_singer_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = crammer_singer_alpha,

@@ -22,7 +22,7 @@ typedef enum sharing {
 } sharing;
 
 /* For local_epochs: with one model nothing is lost by more passes between two looks at the gap; with several it is
- * the method's own choice. */
+ * one, or the method's own choice. hull begins plainly then, see plain_rounds of hull.c. */
 #define EPOCHS_AS_NEEDED (-1)
 
 /* What the person asked for; NAN: the method's own choice. */
@@ -47,9 +47,9 @@ typedef struct method_options {
 /* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */
 typedef struct round_report {
     uint64_t round;
-    double primal, dual; /* at w and alpha of this round; dual is NAN for a method without one */
+    double primal, dual; /* of the model and alpha of this round; dual is NAN for a method without one */
     double gap;          /* primal + dual, computed without cancellation: never negative */
-    double stretch;      /* the primal point is (1 + stretch) w, and primal and gap are its */
+    double stretch;      /* the model is (1 + stretch) w; 0 for most methods: it is w */
     double step;         /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
     double epochs;                     /* passes over the data that led here, in cells visited over cells held */
@@ -72,7 +72,7 @@ struct watch {
     double (*seconds)(watch *self);
     bool (*interrupted)(watch *self);
     /* Collective in effect: gets the same report and w on all ranks, and returns the same answer: true means stop.
-     * w: [n], the primal point the report speaks of; copied if it is the best so far. */
+     * w: [n], of which the report's model is a multiple; the model is kept if it is the best so far. */
     bool (*round)(watch *self, const round_report *report, const double *w);
 };
 

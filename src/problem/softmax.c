@@ -195,7 +195,7 @@ static uint64_t softmax_epoch(block *base, const subproblem *s, rng *random, con
 
 static void softmax_image(const block *base, double *dv)
 {
-    softmax *b = of((block *)base); /* its work space is written to */
+    const softmax *b = (const softmax *)base;
     const rows *r = &base->p->rows;
     const uint64_t classes = base->p->classes;
     for (uint32_t i = 0; i < base->count; i++) {
