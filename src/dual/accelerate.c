@@ -97,6 +97,7 @@ static void next_stage(accelerated *r, uint64_t t)
     r->last_primal = r->primal;
     r->enough *= r->tighten;
     r->began = t;
+    r->run.idle_rounds = 0; /* alpha may rest while the centre moves */
     g->kind->gradient(g, w, r->run.v);
     r->run.travelled += sqrt(distance(r, w, r->last, r->before));
 }

@@ -165,8 +165,12 @@ double dual_step(dual_run *r)
         eta = p->penalty.kind->identity ? exact_quadratic(r, &ray) : exact_false_position(r, &ray);
     else
         eta = exact_search(r, &ray);
+    /* A direction that promises less than that is made of rounding, which a long step would blow up. */
+    const double promised = -full_decrease(r, &ray);
+    if (promised <= 1e-12 * fabs(r->f))
+        eta = fmin(eta, 1);
     r->travelled += eta * sqrt(ray.curve) / p->penalty.convexity;
-    r->idle_rounds = -eta * full_decrease(r, &ray) <= 1e-17 * fabs(r->f) ? r->idle_rounds + 1 : 0;
+    r->idle_rounds = eta * promised <= 1e-17 * fabs(r->f) ? r->idle_rounds + 1 : 0;
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     r->report.comm_seconds += comm_seconds;
     r->report.line_search_seconds = clock_now() - begin - comm_seconds;

@@ -54,6 +54,15 @@ static void test_beats_plain_where_conditioned_badly(void **unused)
         }
 }
 
+/* Instances that can be separated and a large C: for many rounds the best alpha of a stage is the one there is, and
+ * the centre alone moves. */
+static void test_goes_on_while_the_centre_moves(void **unused)
+{
+    (void)unused;
+    expect_optimum(&(const shape){.loss = loss_find("squared-hinge"), .blocks = 1, .margin = 0.5, .cost = 1000});
+    expect_optimum(&(const shape){.loss = loss_find("hinge"), .blocks = 2, .margin = 0.5, .cost = 1000});
+}
+
 static void test_memory_refused(void **unused)
 {
     (void)unused;
@@ -66,6 +75,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reaches_the_optimum),
         cmocka_unit_test(test_beats_plain_where_conditioned_badly),
+        cmocka_unit_test(test_goes_on_while_the_centre_moves),
         cmocka_unit_test(test_memory_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
