@@ -152,6 +152,12 @@ void comm_sum_counts(comm *c, uint64_t *x, int m)
     say(c, (uint64_t)m * sizeof *x);
 }
 
+void comm_sum_long(comm *c, void *x, uint64_t words)
+{
+    comm_sum_words(c, x, words);
+    say(c, words * sizeof(uint64_t));
+}
+
 void comm_gather_counts(comm *c, uint64_t mine, uint64_t *all)
 {
     memset(all, 0, (uint64_t)c->size * sizeof *all);

@@ -40,6 +40,9 @@ double comm_column_max(const double *all, uint64_t blocks, int column, int m);
 
 /* In place, exact. */
 void comm_sum_counts(comm *c, uint64_t *x, int m);
+/* The same for any length of 64-bit words: counts; two counts of 32 bits side by side, whose sums fit as well; or
+ * doubles of which one rank at most has each, and all others a 0. */
+void comm_sum_long(comm *c, void *x, uint64_t words);
 void comm_max_reals(comm *c, double *x, int m); /* NaN where any rank has it */
 /* The sum of `mine` over the lower ranks. */
 uint64_t comm_count_before(comm *c, uint64_t mine);

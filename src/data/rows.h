@@ -7,7 +7,8 @@
  *   double     anything                                12
  *
  * Columns count from 0 and increase within a row; they are below `columns`, which readers check, so that loops need
- * not. A constant feature of value `bias` (0: none) is not stored: it is column columns - 1 of every row. */
+ * not. A constant feature of value `bias` (0: none) is not stored: it is column columns - 1 of every row. Folded rows
+ * (fold.h) have their columns in any order and a cell each of their own, which is not among the others. */
 #ifndef DATA_ROWS_H
 #define DATA_ROWS_H
 
@@ -29,6 +30,9 @@ typedef struct rows {
     const rows_pair *pair;  /* [cells] float */
     const double *value;    /* double: [cells]; constant: [count] */
     double bias;
+    const double
+        *own; /* [count] the value of row i in column own_first + i, where only that row has one; NULL: none */
+    uint64_t own_first;
 } rows;
 
 #endif

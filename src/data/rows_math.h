@@ -33,6 +33,21 @@ ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_
     return 0;
 }
 
+/* Does BODY for each cell of row i that is not stored: its column is c, its value x. */
+#define ROWS_UNSTORED(r, i, BODY)                                                                                    \
+    do {                                                                                                             \
+        if ((r)->bias != 0) {                                                                                        \
+            const uint64_t c = (r)->columns - 1;                                                                     \
+            const double x = (r)->bias;                                                                              \
+            BODY;                                                                                                    \
+        }                                                                                                            \
+        if ((r)->own) {                                                                                              \
+            const uint64_t c = (r)->own_first + (i);                                                                 \
+            const double x = (r)->own[i];                                                                            \
+            BODY;                                                                                                    \
+        }                                                                                                            \
+    } while (0)
+
 /* sum over the cells of row i of  CELL(j) , j a cell's number */
 #define ROWS_SUM(CELL)                                                                                               \
     do {                                                                                                             \
@@ -72,8 +87,7 @@ ROWS_INLINE double rows_dot(const rows *r, rows_form form, uint64_t i, const dou
     double s = (s0 + s1) + (s2 + s3);
     if (form == ROWS_CONSTANT)
         s *= r->value[i];
-    if (r->bias != 0)
-        s += r->bias * w[r->columns - 1];
+    ROWS_UNSTORED(r, i, s += x * w[c]);
     return s;
 }
 
@@ -81,8 +95,7 @@ ROWS_INLINE double rows_dot(const rows *r, rows_form form, uint64_t i, const dou
 ROWS_INLINE void rows_add(const rows *r, rows_form form, uint64_t i, double s, double *w)
 {
     uint64_t end = r->start[i + 1];
-    if (r->bias != 0)
-        w[r->columns - 1] += s * r->bias;
+    ROWS_UNSTORED(r, i, w[c] += s * x);
     if (form == ROWS_CONSTANT)
         s *= r->value[i];
     for (uint64_t j = r->start[i]; j < end; j++) {
@@ -114,20 +127,21 @@ ROWS_INLINE double rows_dot_shared(const rows *r, rows_form form, uint64_t i, co
 {
     double s0 = 0, s1 = 0;
     uint64_t j = r->start[i], end = r->start[i + 1];
+#define CELL(j) (rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]))
     for (; j + 2 <= end; j += 2) {
-        s0 += rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]);
-        s1 += rows_value(r, form, i, j + 1) * rows_read_shared(&w[rows_column(r, form, j + 1)]);
+        s0 += CELL(j);
+        s1 += CELL(j + 1);
     }
     if (j < end)
-        s0 += rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]);
-    return s0 + s1 + (r->bias != 0 ? r->bias * rows_read_shared(&w[r->columns - 1]) : 0);
+        s0 += CELL(j);
+#undef CELL
+    ROWS_UNSTORED(r, i, s0 += x * rows_read_shared(&w[c]));
+    return s0 + s1;
 }
 
 ROWS_INLINE void rows_add_shared(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
 {
-    const uint64_t last = r->columns - 1;
-    if (r->bias != 0)
-        rows_add_shared_weight(&w[last], s * r->bias * (h ? h[last] : 1));
+    ROWS_UNSTORED(r, i, rows_add_shared_weight(&w[c], s * x * (h ? h[c] : 1)));
     for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
         uint32_t c = rows_column(r, form, j);
         rows_add_shared_weight(&w[c], s * rows_value(r, form, i, j) * (h ? h[c] : 1));
@@ -137,10 +151,8 @@ ROWS_INLINE void rows_add_shared(const rows *r, rows_form form, uint64_t i, doub
 /* w_j += s h_j x_ij */
 ROWS_INLINE void rows_add_scaled(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
 {
-    const uint64_t last = r->columns - 1, end = r->start[i + 1];
-    if (r->bias != 0)
-        w[last] += s * r->bias * h[last];
-    for (uint64_t j = r->start[i]; j < end; j++) {
+    ROWS_UNSTORED(r, i, w[c] += s * x * h[c]);
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
         uint32_t c = rows_column(r, form, j);
         w[c] += s * rows_value(r, form, i, j) * h[c];
     }
@@ -149,7 +161,8 @@ ROWS_INLINE void rows_add_scaled(const rows *r, rows_form form, uint64_t i, doub
 /* sum_j h_j x_ij^2 */
 ROWS_INLINE double rows_bend(const rows *r, rows_form form, uint64_t i, const double *h)
 {
-    double s = r->bias != 0 ? r->bias * r->bias * h[r->columns - 1] : 0;
+    double s = 0;
+    ROWS_UNSTORED(r, i, s += x * x * h[c]);
     for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
         double x = rows_value(r, form, i, j);
         s += x * x * h[rows_column(r, form, j)];
@@ -175,7 +188,7 @@ ROWS_INLINE double rows_norm(const rows *r, rows_form form, uint64_t i)
     double s = (s0 + s1) + (s2 + s3);
     if (form == ROWS_CONSTANT)
         s *= r->value[i] * r->value[i];
-    return s + r->bias * r->bias;
+    return s + r->bias * r->bias + (r->own ? r->own[i] * r->own[i] : 0);
 }
 
 /* Asks for the cells of row i before they are needed: rows are visited in random order, so the processor does not
@@ -203,6 +216,15 @@ ROWS_INLINE void rows_prefetch(const rows *r, rows_form form, uint64_t i)
         __builtin_prefetch(&r->value[i]);
     if (form == ROWS_DOUBLE)
         rows_prefetch_range(&r->value[j], &r->value[end]);
+}
+
+/* Asks for the row's own cell and its weight, whose places need no look at anything else. */
+ROWS_INLINE void rows_prefetch_own(const rows *r, uint64_t i, const double *w)
+{
+    if (r->own) {
+        __builtin_prefetch(&r->own[i]);
+        __builtin_prefetch(&w[r->own_first + i], 1);
+    }
 }
 
 /* Asks for the weights that row i will be multiplied with. */
@@ -251,18 +273,15 @@ ROWS_INLINE void rows_scores_few(const rows *r, rows_form form, uint64_t i, cons
                                  int twos, double *score)
 {
     rows_two s[ROWS_TWOS];
-    const rows_two *of = (const rows_two *)(w + (r->columns - 1) * classes);
-    for (int k = 0; k < twos; k++) {
+    for (int k = 0; k < twos; k++)
         s[k] = (rows_two){0, 0};
-        if (r->bias != 0)
-            s[k] = r->bias * of[k];
-    }
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        of = (const rows_two *)(w + (uint64_t)rows_column(r, form, j) * classes);
-        const double x = rows_value(r, form, i, j);
-        for (int k = 0; k < twos; k++)
-            s[k] += x * of[k];
-    }
+#define ADD(c, x)                                                                                                    \
+    for (int k = 0; k < twos; k++)                                                                                   \
+    s[k] += (x) * ((const rows_two *)(w + (c)*classes))[k]
+    ROWS_UNSTORED(r, i, ADD(c, x));
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+        ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
+#undef ADD
     for (int k = 0; k < twos; k++)
         ((rows_two *)score)[k] = s[k];
 }
@@ -270,23 +289,34 @@ ROWS_INLINE void rows_scores_few(const rows *r, rows_form form, uint64_t i, cons
 ROWS_INLINE void rows_scores_one(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
                                  double *score)
 {
-    double s = r->bias != 0 ? r->bias * w[(r->columns - 1) * classes] : 0;
+    double s = 0;
+    ROWS_UNSTORED(r, i, s += x * w[c * classes]);
     for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
         s += rows_value(r, form, i, j) * w[(uint64_t)rows_column(r, form, j) * classes];
     *score = s;
+}
+
+/* w[m] += s[m] x for all classes, times h[m] where h is not NULL */
+ROWS_INLINE void rows_add_cell(const double *restrict s, double x, const double *restrict h, uint64_t classes,
+                               double *restrict w)
+{
+    if (h)
+        for (uint64_t m = 0; m < classes; m++)
+            w[m] += s[m] * x * h[m];
+    else
+        for (uint64_t m = 0; m < classes; m++)
+            w[m] += s[m] * x;
 }
 
 ROWS_INLINE void rows_scores_many(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes,
                                   double *restrict score)
 {
     for (uint64_t m = 0; m < classes; m++)
-        score[m] = r->bias != 0 ? r->bias * w[(r->columns - 1) * classes + m] : 0;
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        const double *restrict of = w + (uint64_t)rows_column(r, form, j) * classes;
-        const double x = rows_value(r, form, i, j);
-        for (uint64_t m = 0; m < classes; m++)
-            score[m] += x * of[m];
-    }
+        score[m] = 0;
+    ROWS_UNSTORED(r, i, rows_add_cell(w + c * classes, x, NULL, classes, score));
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+        rows_add_cell(w + (uint64_t)rows_column(r, form, j) * classes, rows_value(r, form, i, j), NULL, classes,
+                      score);
 }
 
 /* score[m] = sum_j x_ij w[j][m]: a pass over the row serves many classes. w: [columns][classes] */
@@ -308,16 +338,17 @@ ROWS_INLINE void rows_scores(const rows *r, rows_form form, uint64_t i, const do
 ROWS_INLINE void rows_sums_of(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t classes, int count,
                               const uint32_t *class, bool squares, double *score)
 {
-    double s[4];
-    const double *of = w + (r->columns - 1) * classes;
-    for (int k = 0; k < count; k++)
-        s[k] = r->bias != 0 ? (squares ? r->bias * r->bias : r->bias) * of[class[k]] : 0;
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        of = w + (uint64_t)rows_column(r, form, j) * classes;
-        const double value = rows_value(r, form, i, j), x = squares ? value * value : value;
-        for (int k = 0; k < count; k++)
-            s[k] += x * of[class[k]];
-    }
+    double s[4] = {0, 0, 0, 0};
+#define ADD(c, x)                                                                                                    \
+    do {                                                                                                             \
+        const double *of = w + (c)*classes, value = squares ? (x) * (x) : (x);                                       \
+        for (int k = 0; k < count; k++)                                                                              \
+            s[k] += value * of[class[k]];                                                                            \
+    } while (0)
+    ROWS_UNSTORED(r, i, ADD(c, x));
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+        ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
+#undef ADD
     for (int k = 0; k < count; k++)
         score[class[k]] = s[k];
 }
@@ -348,12 +379,11 @@ ROWS_INLINE void rows_bends(const rows *r, rows_form form, uint64_t i, const dou
                             double *restrict bend)
 {
     for (uint64_t m = 0; m < classes; m++)
-        bend[m] = r->bias != 0 ? r->bias * r->bias * h[(r->columns - 1) * classes + m] : 0;
+        bend[m] = 0;
+    ROWS_UNSTORED(r, i, rows_add_cell(h + c * classes, x * x, NULL, classes, bend));
     for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        const double *restrict of = h + (uint64_t)rows_column(r, form, j) * classes;
         const double x = rows_value(r, form, i, j);
-        for (uint64_t m = 0; m < classes; m++)
-            bend[m] += x * x * of[m];
+        rows_add_cell(h + (uint64_t)rows_column(r, form, j) * classes, x * x, NULL, classes, bend);
     }
 }
 
@@ -386,11 +416,9 @@ ROWS_INLINE void rows_add_few(const rows *r, rows_form form, uint64_t i, int cou
 ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uint32_t count, const uint32_t *class,
                                   const double *s, const double *h, uint64_t classes, double *w)
 {
-    if (r->bias != 0) {
-        uint64_t at = (r->columns - 1) * classes;
-        for (uint32_t k = 0; k < count; k++)
-            w[at + class[k]] += s[k] * r->bias * (h ? h[at + class[k]] : 1);
-    }
+    ROWS_UNSTORED(r, i,
+                  for (uint32_t k = 0; k < count; k++) w[c * classes + class[k]] +=
+                  s[k] * x * (h ? h[c * classes + class[k]] : 1));
     if (!h && count <= 3) {
         if (count == 1)
             rows_add_few(r, form, i, 1, class, s, classes, w);
@@ -435,25 +463,11 @@ ROWS_INLINE void rows_add_scores_one(const rows *r, rows_form form, uint64_t i, 
         w[(uint64_t)rows_column(r, form, j) * classes] += s * rows_value(r, form, i, j);
 }
 
-/* w[m] += s[m] x for all classes, times h[m] where h is not NULL */
-ROWS_INLINE void rows_add_cell(const double *restrict s, double x, const double *restrict h, uint64_t classes,
-                               double *restrict w)
-{
-    if (h)
-        for (uint64_t m = 0; m < classes; m++)
-            w[m] += s[m] * x * h[m];
-    else
-        for (uint64_t m = 0; m < classes; m++)
-            w[m] += s[m] * x;
-}
-
 /* w[.][m] += s[m] x_i for all classes, times h where it is not NULL: as rows_add_classes, and faster */
 ROWS_INLINE void rows_add_scores(const rows *r, rows_form form, uint64_t i, const double *s, const double *h,
                                  uint64_t classes, double *w)
 {
-    const uint64_t last = (r->columns - 1) * classes;
-    if (r->bias != 0)
-        rows_add_cell(s, r->bias, h ? h + last : NULL, classes, w + last);
+    ROWS_UNSTORED(r, i, rows_add_cell(s, x, h ? h + c * classes : NULL, classes, w + c * classes));
     if (!h && classes <= ROWS_FEW_CLASSES) {
 #define FEW(m, twos) rows_add_scores_few(r, form, i, s + (m), classes, twos, w + (m))
 #define ONE(m) rows_add_scores_one(r, form, i, s[m], classes, w + (m))

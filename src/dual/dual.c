@@ -166,7 +166,7 @@ void dual_solve(dual_run *r, uint64_t t)
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (r->shared && !r->start)
+    if (r->shared && !r->start && !r->seat)
         dual_fill_shared(r, r->w);
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
@@ -174,6 +174,10 @@ void dual_solve(dual_run *r, uint64_t t)
     for (uint64_t k = 0; k < r->local; k++) {
         subproblem own = s;
         own.w = r->start ? r->start[k] : r->w;
+        if (r->seat) { /* a u for each, from w on */
+            own.seat = &r->seat[k];
+            own.shared = NULL;
+        }
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
@@ -227,7 +231,7 @@ bool dual_sum(dual_run *r, bda_error *err)
     comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
                      p->threads);
     r->report.comm_seconds += comm_said(p->comm)->seconds - before;
-    r->report.epochs = p->data->nonzeros ? all->cells / (double)p->data->nonzeros : (double)r->epochs;
+    r->report.epochs = p->nonzeros ? all->cells / (double)p->nonzeros : (double)r->epochs;
     return true;
 }
 
@@ -346,6 +350,8 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->models = r->one_machine ? 1 : sharing ? (uint64_t)bda_comm_size(p->comm) : r->K;
     if (!comm_agree(p->comm, take_memory(r, err) && (!sharing || share_memory(r, err)), err))
         return false;
+    if (sharing && !feed_open(&r->feed, &r->seat, p, r->one_machine, &r->memory, err))
+        return false;
     r->a2 = choose_a2(r, preset, options);
     if (r->a1 == 0 && r->a2 == 0)
         return err_set(err, BDA_USAGE, "--a1 and --a2 are both 0: one of them must be positive");
@@ -369,5 +375,6 @@ void dual_close(dual_run *r)
     blocks_close(r->blocks);
     if (r->one_machine)
         comm_unshare(r->p->comm, r->shared, r->p->n * sizeof *r->shared);
+    feed_close(&r->feed);
     arena_free(&r->memory);
 }

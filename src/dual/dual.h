@@ -36,6 +36,8 @@ typedef struct dual_run {
     double *dv;                       /* [n] X da */
     double *shared;                   /* [n] where blocks share their u, see subproblem; NULL: not */
     bool one_machine;                 /* and do so on all ranks: there is one model */
+    feed feed;                        /* by which they do it, where rows are folded */
+    feed_seat *seat;                  /* [local] NULL: without one */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */

@@ -169,7 +169,7 @@ static bool sum_parts(admm_run *r, bda_error *err)
     comm_sum_vectors(p->comm, b->K, blockwise_max(b, LARGEST, COLUMNS), (const double *const *)r->part, (int)b->local,
                      p->n, r->sum, p->threads);
     b->report.comm_seconds = comm_said(p->comm)->seconds - before;
-    b->report.epochs = p->data->nonzeros ? cells / (double)p->data->nonzeros : 1;
+    b->report.epochs = p->nonzeros ? cells / (double)p->nonzeros : 1;
     b->report.step = r->relaxation;
     return true;
 }

@@ -96,7 +96,7 @@ static extent measure(const problem *p, double gap)
     uint64_t sums[] = {all.norms, all.pairs};
     comm_sum_counts(p->comm, sums, 2);
     return (extent){
-        .cells = (double)p->data->nonzeros / blocks,
+        .cells = (double)p->nonzeros / blocks,
         .pairs = (double)sums[1] / blocks,
         .rows = instances / blocks,
         .n = (double)p->n,

@@ -143,7 +143,7 @@ static bool take_average(average_run *r, bda_error *err)
         comm_sum_vectors(p->comm, b->K, blockwise_max(b, LARGEST_MODEL, COLUMNS), (const double *const *)r->model,
                          (int)b->local, p->n, r->w, p->threads);
     b->report.comm_seconds = comm_said(p->comm)->seconds - before;
-    b->report.epochs = p->data->nonzeros ? cells / (double)p->data->nonzeros : 1;
+    b->report.epochs = p->nonzeros ? cells / (double)p->nonzeros : 1;
     b->report.step = 1;
     b->report.finished = true;
     return true;

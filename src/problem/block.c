@@ -54,15 +54,19 @@ static double scaled_difference(double *u, const double *w, double a1, const dou
     return vec_largest(u, n, 1);
 }
 
+#define LEAST_A1 (1.0 / 16)
+
 void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
     double *u = s->shared ? s->shared : dv;
-    if (coupled && !s->shared)
-        memcpy(u, s->w, n * sizeof *u);
-    else
+    if (s->seat)
+        feed_begin(s->seat);
+    if (!coupled)
         memset(dv, 0, n * sizeof *dv);
+    else if (!s->shared)
+        memcpy(u, s->w, n * sizeof *u);
 
     rng random;
     rng_open(&random, s->seed, s->round, b->number);
@@ -74,9 +78,13 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         if (!coupled)
             break; /* every variable has found its minimum */
     }
-    if (s->shared) /* other threads' changes are in u as well, and some may be lost */
+    /* u - w = a1 H dv, but for other blocks' changes, lost ones of this block, and digits that a small a1 costs */
+    const bool anew = s->shared || s->seat || (coupled && s->a1 < LEAST_A1);
+    if (anew) {
+        memset(dv, 0, n * sizeof *dv);
         b->kind->image(b, dv);
-    if (!coupled || s->shared)
+    }
+    if (!coupled || anew)
         d->largest = vec_largest(dv, n, 1);
     else if (!s->h)
         d->largest = vec_difference(dv, s->w, s->a1, n, 1);

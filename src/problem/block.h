@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "problem/feed.h"
 #include "problem/problem.h"
 
 #define BLOCK_TRIALS 4          /* step sizes tried in one message */
@@ -43,6 +44,7 @@ typedef struct subproblem {
      * model then couples these blocks. Without locks an update may be lost, and da is what counts. One margin: by
      * atomic loads and stores; more: by plain ones, several at a time. NULL: a u for each. */
     double *shared;
+    feed_seat *seat; /* where blocks with a u each form one model by telling each other; NULL: they do not */
     uint64_t seed, round;
     const double *trial; /* [trials] step sizes at which `change` is wanted, see block_direction */
     int trials;          /* at most BLOCK_TRIALS */

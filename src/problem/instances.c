@@ -163,8 +163,7 @@ ROWS_INLINE void diagonal(const instances *b, const double *bend, double *out, r
         const double C = total(bend, width);
         if (C == 0)
             continue;
-        if (r->bias != 0)
-            add_diagonal(out + (r->columns - 1) * width, r->bias, bend, C, width);
+        ROWS_UNSTORED(r, row, add_diagonal(out + c * width, x, bend, C, width));
         for (uint64_t j = r->start[row]; j < r->start[row + 1]; j++)
             add_diagonal(out + (uint64_t)rows_column(r, form, j) * width, rows_value(r, form, row, j), bend, C,
                          width);

@@ -41,12 +41,15 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
     const bool wide = p->n > WEIGHTS_BEYOND_CACHE;
     double worst = 0;
     uint64_t cells = 0;
-    for (uint32_t k = 0; k < b->active; k++) {
+    for (uint32_t k = 0, visits = 0; k < b->active; k++) {
+        if (s->seat && visits++ % FEED_EVERY == 0)
+            feed_look(s->seat, form, to);
         if (k + AHEAD_VARIABLE < b->active) {
             uint32_t far = b->order[k + AHEAD_VARIABLE], near = b->order[k + AHEAD_CELLS];
             __builtin_prefetch(&b->var[far], 1);
             __builtin_prefetch(&r->start[first + far]);
             rows_prefetch(r, form, first + near);
+            rows_prefetch_own(r, first + far, from);
             if (wide)
                 rows_prefetch_weights(r, form, first + b->order[k + AHEAD_WEIGHTS], from);
         }
@@ -73,6 +76,8 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         double d = a - v->a;
         if (d != 0) {
             v->a = a;
+            if (s->seat)
+                feed_tell(s->seat, first + i, scale * d);
             if (shared)
                 rows_add_shared(r, form, first + i, scale * d, s->h, to);
             else if (curved && from == to)
@@ -81,6 +86,8 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
                 rows_add(r, form, first + i, scale * d, to);
         }
     }
+    if (s->seat)
+        feed_look(s->seat, form, to);
     b->base.violation = worst;
     return cells;
 }

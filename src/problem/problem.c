@@ -1,6 +1,8 @@
 /* problem.c - from data and a request to what is minimised. */
 #include "problem/problem.h"
 
+#include <string.h>
+
 static bool check_labels(const data *d, bda_error *err)
 {
     if (d->label_count == 1)
@@ -18,22 +20,26 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
 {
     const bool bias = request->bias >= 0; /* a feature of value 0 has a weight too, which stays 0 */
     const bool regression = request->loss->regression;
-    const uint64_t labels = regression ? 1 : d->label_count;
+    const uint64_t labels = regression ? 1 : d->label_count, outputs = labels > 2 ? labels : 1;
     *p = (problem){
         .comm = c,
         .data = d,
         .loss = request->loss,
-        .rows = d->rows,
         .labels = d->labels,
         .classes = labels,
         .epsilon = request->epsilon,
         .threads = request->threads,
     };
-    p->rows.bias = bias ? request->bias : 0;
-    p->rows.columns = d->features + bias;
-    p->n = p->rows.columns * (labels > 2 ? labels : 1);
     if (!regression && !check_labels(d, err))
         return false;
+    const bool squared_norm = request->l1_ratio == 0 && !request->factor;
+    if (squared_norm && !fold_open(&p->fold, c, d, outputs, p->threads, err))
+        return false;
+    p->rows = p->fold.folded ? p->fold.rows : d->rows;
+    p->nonzeros = p->fold.folded ? p->fold.nonzeros : d->nonzeros;
+    p->rows.bias = bias ? request->bias : 0;
+    p->rows.columns += bias;
+    p->n = p->rows.columns * outputs;
     double *cost = ARENA_TAKE(&p->memory, double, labels, err), *factor = NULL;
     if (request->factor && (factor = ARENA_TAKE(&p->memory, double, p->rows.columns, err)))
         for (uint64_t j = 0; j < p->rows.columns; j++)
@@ -41,12 +47,32 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     for (uint64_t k = 0; cost && k < labels; k++)
         cost[k] = request->cost * (request->cost_factor ? request->cost_factor[k] : 1);
     p->cost = cost;
-    p->penalty = penalty_for(p->rows.columns, p->n / p->rows.columns, request->l1_ratio, factor, p->threads);
+    p->penalty = penalty_for(p->rows.columns, outputs, request->l1_ratio, factor, p->threads);
     return comm_agree(c, cost && (factor || !request->factor), err);
+}
+
+bool problem_share_rows(problem *p, bda_error *err)
+{
+    const rows before = p->rows;
+    if (!fold_share(&p->fold, err))
+        return false;
+    p->rows = p->fold.rows;
+    p->rows.bias = before.bias;
+    p->rows.columns = before.columns;
+    return true;
+}
+
+void problem_weights(const problem *p, const double *w, double *full)
+{
+    const uint64_t outputs = p->n / p->rows.columns, features = p->data->features;
+    fold_weights(&p->fold, p->data, w, outputs, full);
+    if (p->rows.columns > p->fold.rows.columns) /* the constant feature */
+        memcpy(full + features * outputs, w + p->fold.rows.columns * outputs, outputs * sizeof *full);
 }
 
 void problem_close(problem *p)
 {
+    fold_close(&p->fold);
     arena_free(&p->memory);
 }
 

@@ -3,6 +3,7 @@
 #define PROBLEM_PROBLEM_H
 
 #include "data/data.h"
+#include "data/fold.h"
 #include "problem/loss.h"
 #include "problem/method.h"
 #include "problem/regulariser.h"
@@ -23,7 +24,9 @@ struct problem {
     const data *data;
     const loss *loss;
     penalty penalty;
-    rows rows;            /* the data's, with the constant feature */
+    fold fold;
+    rows rows;            /* the data's, folded where that pays, with the constant feature */
+    uint64_t nonzeros;    /* of all ranks' rows */
     uint64_t n;           /* length of w and v: columns times classes */
     uint64_t classes;     /* T: more than 2 only for multiclass, where w is [features][T] */
     const double *labels; /* [classes] in increasing order; of two the larger counts as +1; classification only */
@@ -36,6 +39,13 @@ struct problem {
 /* Looks at the labels (one alone is refused), fixes n. Collective. */
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
 void problem_close(problem *p);
+
+/* Lets the ranks of one machine see each other's rows, where they are folded; see fold_share. Collective. */
+bool problem_share_rows(problem *p, bda_error *err);
+
+/* From weights [n] to those of the data's features, and of the constant one: [features + bias][classes]. Needed where
+ * the rows are folded, which only then are not the same. Collective. */
+void problem_weights(const problem *p, const double *w, double *full);
 
 /* The number of a label's class; labels of the data only. */
 uint32_t problem_class(const problem *p, double label);

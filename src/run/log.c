@@ -91,6 +91,7 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     json_real(&j, "load_seconds", start->load_seconds);
     json_count(&j, "load_bytes", d->bytes_read);
     json_text(&j, "data", d->name);
+    json_count(&j, "weights", start->problem->n);
     if (!start->training->loss->regression)
         json_count(&j, "classes", start->problem->classes);
     json_real(&j, "bias", start->training->bias);

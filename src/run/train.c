@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "methods/auto.h"
 #include "methods/table.h"
 #include "run/factors.h"
@@ -120,6 +121,12 @@ static void fill_model(bda_model *m, const problem *p, const bda_settings *s, co
     m->relative_gap = w->now.relative_gap;
 }
 
+/* The best weights are kept where the model wants them, unless they are of folded rows. */
+static double *room_for_best(problem *p, bda_model *m, bda_error *err)
+{
+    return p->fold.folded ? ARENA_TAKE(&p->memory, double, p->n, err) : m->w;
+}
+
 bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *observer,
                      bda_outcome *outcome, bda_error *err)
 {
@@ -127,7 +134,12 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     training t;
     problem p = {0};
     training_watch w = {
-        .target = s->gap, .target_given = settings_given(s, "gap"), .max_time = s->max_time, .observer = observer};
+        .target = s->gap,
+        .target_given = settings_given(s, "gap"),
+        .max_time = s->max_time,
+        .observer = observer,
+        .started = clock_now(),
+    };
     bda_model *m = NULL;
     bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err);
     if (ok && t.left_open) {
@@ -140,10 +152,12 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);
         ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
     }
-    if (ok) { /* the best weights are kept where the model wants them */
+    double *best = ok ? room_for_best(&p, m, err) : NULL;
+    ok = ok && comm_agree(c, best != NULL, err);
+    if (ok) {
         w.vectors_before = comm_said(c)->vectors;
         w.bytes_before = comm_said(c)->bytes;
-        watch_start(&w, m->w, m->n);
+        watch_start(&w, best, p.n);
         ok = t.method->train(t.method, &p, &t.options, &w.watch, err);
     }
     if (ok && w.error.status != BDA_OK) {
@@ -151,6 +165,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         ok = false;
     }
     if (ok) {
+        if (p.fold.folded)
+            problem_weights(&p, best, m->w);
         conclude(&w, c, outcome);
         fill_model(m, &p, s, &t, &w);
     } else {

@@ -108,7 +108,6 @@ void watch_start(training_watch *w, double *best_w, uint64_t n)
         (watch){.to_go = INFINITY, .seconds = watch_seconds, .interrupted = watch_interrupted, .round = watch_round};
     w->best_w = best_w;
     w->n = n;
-    w->started = clock_now();
 }
 
 bool watch_complete(const training_watch *w)

@@ -22,11 +22,11 @@ typedef struct training_watch {
     double max_time;              /* NAN: none */
     const bda_observer *observer; /* or NULL */
     run_log *log;                 /* or NULL */
+    double started;               /* when the training began, by clock_now */
 
     uint64_t vectors_before, bytes_before; /* sent by the communicator before this training */
 
     /* What it has seen */
-    double started;
     double first_gap;
     bda_progress now; /* of the last round; best_primal is that of best_w */
     double *best_w;   /* [n] */
@@ -35,7 +35,7 @@ typedef struct training_watch {
     bda_error error;
 } training_watch;
 
-/* The clock of the training starts. best_w: [n], the caller's. */
+/* The rounds begin. best_w: [n], the caller's. */
 void watch_start(training_watch *w, double *best_w, uint64_t n);
 
 /* Was all done that was asked for? See bda_outcome. */

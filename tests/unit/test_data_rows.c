@@ -29,7 +29,14 @@ static rows draw_sample(sample *s, rows_form form, double bias, uint64_t classes
         s->w[j] = uniform(-1, 1);
         s->h[j] = uniform(0, 1);
     }
-    return (rows){form, ROWS, COLUMNS, s->start, s->column, s->pair, s->value, bias};
+    return (rows){.form = form,
+                  .count = ROWS,
+                  .columns = COLUMNS,
+                  .start = s->start,
+                  .column = s->column,
+                  .pair = s->pair,
+                  .value = s->value,
+                  .bias = bias};
 }
 
 static double cell_value(const sample *s, rows_form form, uint64_t i, uint64_t j)

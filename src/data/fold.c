@@ -1,0 +1,277 @@
+/* fold.c - see fold.h. */
+#include "data/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/rows_math.h"
+
+/* Shorter vectors cost nothing beside the rows; methods that want columns in order (instances_hessian) take fewer. */
+#define LEAST_COLUMNS 8192
+/* Methods keep about so many vectors; what these save is more than the copy of the rows takes, so that memory does
+ * not grow. */
+#define VECTORS 16
+
+#define BUCKETS 65536 /* of frequencies; what is more frequent than that is in the last */
+
+/* Two counts of 32 bits travel as one number of 64: their sums do not reach beyond UINT32_MAX. */
+static void count_columns(comm *c, const data *d, uint32_t *count)
+{
+    const rows *r = &d->rows;
+    const uint64_t first = r->count > 0 ? r->start[0] : 0, end = r->count > 0 ? r->start[r->count] : 0;
+    const uint32_t most = UINT32_MAX / (uint32_t)bda_comm_size(c);
+#define CALL(form)                                                                                                   \
+    for (uint64_t j = first; j < end; j++) {                                                                         \
+        uint32_t *of = &count[rows_column(r, form, j)];                                                              \
+        *of += *of < most;                                                                                           \
+    }
+    ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+    comm_sum_long(c, count, (d->features + 1) / 2);
+}
+
+/* From how often each column occurs to its place; returns how many columns have one. */
+static uint64_t place_columns(uint32_t *place, uint64_t features, uint64_t *bucket)
+{
+    memset(bucket, 0, BUCKETS * sizeof *bucket);
+    for (uint64_t j = 0; j < features; j++)
+        bucket[place[j] < BUCKETS ? place[j] : BUCKETS - 1]++;
+    uint64_t kept = 0;
+    for (uint64_t b = BUCKETS; b-- > 2;) {
+        uint64_t first = kept;
+        kept += bucket[b];
+        bucket[b] = first;
+    }
+    for (uint64_t j = 0; j < features; j++)
+        place[j] = place[j] < 2 ? FOLD_AWAY : (uint32_t)bucket[place[j] < BUCKETS ? place[j] : BUCKETS - 1]++;
+    return kept;
+}
+
+typedef struct cells {
+    uint64_t *start;
+    uint32_t *column;
+    rows_pair *pair;
+    double *value, *own;
+} cells;
+
+/* Counts the cells of each row that stay. */
+ROWS_INLINE void measure(const rows *r, const uint32_t *place, uint64_t *start, rows_form form)
+{
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t kept = 0;
+        for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
+            kept += place[rows_column(r, form, j)] != FOLD_AWAY;
+        start[i + 1] = start[i] + kept;
+    }
+}
+
+ROWS_INLINE void fill(const rows *r, const uint32_t *place, const cells *to, int threads, rows_form form)
+{
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t k = to->start[i];
+        double squares = 0;
+        for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
+            const uint32_t column = place[rows_column(r, form, j)];
+            const double x = rows_value(r, form, i, j);
+            if (column == FOLD_AWAY) {
+                squares += x * x;
+                continue;
+            }
+            if (form == ROWS_FLOAT)
+                to->pair[k] = (rows_pair){column, (float)x};
+            else
+                to->column[k] = column;
+            if (form == ROWS_DOUBLE)
+                to->value[k] = x;
+            k++;
+        }
+        to->own[i] = sqrt(squares);
+    }
+}
+
+#define LINE 64 /* arrays begin on cache lines */
+
+/* Where the arrays of `count` rows with `kept` cells are from `base` on; returns the bytes that they take. */
+static uint64_t lay_out(char *base, rows_form form, uint64_t count, uint64_t kept, cells *to)
+{
+    uint64_t at = 0;
+#define ARRAY(field, items)                                                                                          \
+    do {                                                                                                             \
+        to->field = (void *)((uintptr_t)base + at);                                                                  \
+        at += ((items) * sizeof *to->field + LINE - 1) / LINE * LINE;                                                \
+    } while (0)
+    *to = (cells){0};
+    ARRAY(start, count + 1);
+    ARRAY(own, count);
+    if (form == ROWS_FLOAT)
+        ARRAY(pair, kept);
+    else
+        ARRAY(column, kept);
+    if (form == ROWS_DOUBLE || form == ROWS_CONSTANT)
+        ARRAY(value, form == ROWS_DOUBLE ? kept : count);
+#undef ARRAY
+    return at;
+}
+
+static void show_cells(rows *r, const cells *of)
+{
+    r->start = of->start;
+    r->column = of->column;
+    r->pair = of->pair;
+    r->value = of->value;
+    r->own = of->own;
+}
+
+static bool copy_rows(fold *f, const data *d, uint64_t kept, int threads, bda_error *err)
+{
+    const rows *r = &d->rows;
+    arena memory = {0};
+    uint64_t *start = ARENA_TAKE(&memory, uint64_t, r->count + 1, err);
+    cells to;
+    char *base = NULL;
+    if (start) {
+#define CALL(form) measure(r, f->place, start, form)
+        ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+        uint64_t bytes = lay_out(NULL, r->form, r->count, start[r->count], &to);
+        base = arena_take(&f->cells, bytes, 1, "folded rows", err);
+    }
+    if (base) {
+        lay_out(base, r->form, r->count, start[r->count], &to);
+        memcpy(to.start, start, (r->count + 1) * sizeof *start);
+        if (r->form == ROWS_CONSTANT && r->count > 0)
+            memcpy(to.value, r->value, r->count * sizeof *to.value);
+#define CALL(form) fill(r, f->place, &to, threads, form)
+        ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+        f->rows = (rows){.form = r->form,
+                         .count = r->count,
+                         .columns = kept + d->instances,
+                         .own_first = kept + d->first_instance};
+        show_cells(&f->rows, &to);
+    }
+    arena_free(&memory);
+    return base != NULL;
+}
+
+static bool pays(const data *d, uint64_t columns, uint64_t outputs)
+{
+    static const double cell_bytes[] = {[ROWS_ONES] = 4, [ROWS_CONSTANT] = 4, [ROWS_FLOAT] = 8, [ROWS_DOUBLE] = 12};
+    const double saved = ((double)d->features - (double)columns) * (double)outputs * VECTORS * sizeof(double);
+    return columns >= LEAST_COLUMNS && saved > (double)d->nonzeros * cell_bytes[d->rows.form];
+}
+
+bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, int threads, bda_error *err)
+{
+    *f = (fold){.comm = c};
+    if (d->features < LEAST_COLUMNS)
+        return true;
+    arena memory = {0};
+    uint64_t *bucket = ARENA_TAKE(&memory, uint64_t, BUCKETS, err);
+    f->place = ARENA_TAKE(&f->memory, uint32_t, d->features + d->features % 2, err);
+    bool ok = comm_agree(c, bucket && f->place, err);
+    if (ok) {
+        count_columns(c, d, f->place);
+        const uint64_t kept = place_columns(f->place, d->features, bucket);
+        f->folded = pays(d, kept + d->instances, outputs);
+        ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, threads, err), err);
+    }
+    if (ok && f->folded) {
+        f->nonzeros = f->rows.start[f->rows.count];
+        comm_sum_counts(c, &f->nonzeros, 1);
+    }
+    arena_free(&memory);
+    if (!ok || !f->folded)
+        fold_close(f);
+    return ok;
+}
+
+void fold_close(fold *f)
+{
+    comm_unshare(f->comm, f->shared, f->shared_bytes);
+    arena_free(&f->cells);
+    arena_free(&f->memory);
+    *f = (fold){0};
+}
+
+/* This rank's rows, and where those of the others will be. count, kept: [size] */
+static void move_rows(fold *f, const uint64_t *count, const uint64_t *kept, rows *all)
+{
+    const int size = bda_comm_size(f->comm), rank = bda_comm_rank(f->comm);
+    char *base = f->shared;
+    for (int k = 0; k < size; k++) {
+        cells at;
+        const uint64_t bytes = lay_out(base, f->rows.form, count[k], kept[k], &at);
+        if (k == rank) {
+            memcpy(base, f->rows.start, bytes); /* one piece, laid out the same */
+            show_cells(&f->rows, &at);
+            arena_free(&f->cells);
+        }
+        all[k] = (rows){.form = f->rows.form, .count = count[k], .columns = f->rows.columns};
+        show_cells(&all[k], &at);
+        all[k].own = NULL;
+        base += bytes;
+    }
+    f->all = all;
+}
+
+bool fold_share(fold *f, bda_error *err)
+{
+    comm *c = f->comm;
+    const uint64_t size = (uint64_t)bda_comm_size(c);
+    if (f->all)
+        return true;
+    rows *all = ARENA_TAKE(&f->memory, rows, size, err);
+    arena memory = {0};
+    uint64_t *count = ARENA_TAKE(&memory, uint64_t, 2 * size, err);
+    bool ok = comm_agree(c, all && count, err);
+    if (ok) {
+        uint64_t *kept = count + size;
+        uint64_t bytes = 0;
+        cells at;
+        comm_gather_counts(c, f->rows.count, count);
+        comm_gather_counts(c, f->rows.start[f->rows.count], kept);
+        for (uint64_t k = 0; k < size; k++)
+            bytes += lay_out(NULL, f->rows.form, count[k], kept[k], &at);
+        f->shared = comm_share(c, bytes);
+        f->shared_bytes = bytes;
+        if (f->shared) {
+            move_rows(f, count, kept, all);
+            comm_meet(c);
+        }
+    }
+    arena_free(&memory);
+    return ok;
+}
+
+/* Weights of the features that this rank's rows alone have. */
+ROWS_INLINE void tell_own(const fold *f, const rows *r, const double *w, uint64_t outputs, double *full,
+                          rows_form form)
+{
+    for (uint64_t i = 0; i < r->count; i++) {
+        const double *u = w + (f->rows.own_first + i) * outputs;
+        if (f->rows.own[i] == 0)
+            continue;
+        for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
+            const uint64_t column = rows_column(r, form, j);
+            const double x = rows_value(r, form, i, j) / f->rows.own[i];
+            if (f->place[column] == FOLD_AWAY)
+                for (uint64_t k = 0; k < outputs; k++)
+                    full[column * outputs + k] = x * u[k];
+        }
+    }
+}
+
+void fold_weights(const fold *f, const data *d, const double *w, uint64_t outputs, double *full)
+{
+    comm *c = f->comm;
+    memset(full, 0, d->features * outputs * sizeof *full);
+    for (uint64_t j = 0; bda_comm_rank(c) == 0 && j < d->features; j++)
+        if (f->place[j] != FOLD_AWAY)
+            memcpy(full + j * outputs, w + f->place[j] * outputs, outputs * sizeof *full);
+#define CALL(form) tell_own(f, &d->rows, w, outputs, full, form)
+    ROWS_DISPATCH(d->rows.form, CALL);
+#undef CALL
+    comm_sum_long(c, full, d->features * outputs);
+}

@@ -1,0 +1,44 @@
+/* fold.h - the rows that are trained on, where w can be made shorter without a change to the problem.
+ *
+ * In text most features occur once. What row i alone has, the cells x_ij of a set O_i of columns, enters the problem
+ * with g(w) = |w|^2/2 through  sum over O_i of x_ij w_j  and  sum over O_i of w_j^2/2  alone; of all w_j with the
+ * same first sum the smallest are multiples of x_ij. So one column of the row's own with the value
+ *
+ *     own_i = sqrt(sum over O_i of x_ij^2)   and the weight u_i,   w_j = x_ij / own_i u_i,
+ *
+ * stands for all of O_i: the same inner products of rows and of models, the same optimum, gap and rounds, and
+ * vectors, messages and memory of half the length or less. Columns that no row has are left out, and those of several
+ * rows are numbered by falling frequency: what most rows want is then side by side and stays in the cache. */
+#ifndef DATA_FOLD_H
+#define DATA_FOLD_H
+
+#include "data/data.h"
+
+typedef struct fold {
+    bool folded;       /* it pays; otherwise the rest is not set */
+    rows rows;         /* to train on: columns in any order within a row */
+    uint64_t nonzeros; /* of all ranks, own cells left out */
+    uint32_t *place;   /* [features] the column of `rows` that has a feature's weight, or FOLD_AWAY */
+    arena memory;
+    void *shared; /* where the rows of all ranks are, after fold_share */
+    rows *all;    /* [size] each rank's, its own cells left out */
+    uint64_t shared_bytes;
+    arena cells; /* where they are before */
+    comm *comm;
+} fold;
+
+#define FOLD_AWAY UINT32_MAX
+
+/* For models of so many outputs. Collective. */
+bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, int threads, bda_error *err);
+void fold_close(fold *f);
+
+/* Moves the rows to memory that the ranks of one machine share, once for all. Where the ranks are on several
+ * machines, or there is no room, nothing changes; then all == NULL. False: out of memory. Collective. */
+bool fold_share(fold *f, bda_error *err);
+
+/* full: [features][outputs], from w: [columns][outputs] of the folded rows. Collective: what is a row's own, its rank
+ * tells all. */
+void fold_weights(const fold *f, const data *d, const double *w, uint64_t outputs, double *full);
+
+#endif
