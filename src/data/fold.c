@@ -54,39 +54,28 @@ typedef struct cells {
     double *value, *own;
 } cells;
 
-/* Counts the cells of each row that stay. */
-ROWS_INLINE void measure(const rows *r, const uint32_t *place, uint64_t *start, rows_form form)
+/* Without branches, which nobody could foresee: every cell is written, and the next one over it where it goes away.
+ */
+ROWS_INLINE void fill(const rows *r, const uint32_t *place, const cells *to, rows_form form)
 {
+    uint64_t k = 0;
     for (uint64_t i = 0; i < r->count; i++) {
-        uint64_t kept = 0;
-        for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
-            kept += place[rows_column(r, form, j)] != FOLD_AWAY;
-        start[i + 1] = start[i] + kept;
-    }
-}
-
-ROWS_INLINE void fill(const rows *r, const uint32_t *place, const cells *to, int threads, rows_form form)
-{
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (uint64_t i = 0; i < r->count; i++) {
-        uint64_t k = to->start[i];
         double squares = 0;
         for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
             const uint32_t column = place[rows_column(r, form, j)];
             const double x = rows_value(r, form, i, j);
-            if (column == FOLD_AWAY) {
-                squares += x * x;
-                continue;
-            }
+            const bool stays = column != FOLD_AWAY;
             if (form == ROWS_FLOAT)
                 to->pair[k] = (rows_pair){column, (float)x};
             else
                 to->column[k] = column;
             if (form == ROWS_DOUBLE)
                 to->value[k] = x;
-            k++;
+            k += stays;
+            squares += stays ? 0 : x * x;
         }
         to->own[i] = sqrt(squares);
+        to->start[i + 1] = k;
     }
 }
 
@@ -123,36 +112,27 @@ static void show_cells(rows *r, const cells *of)
     r->own = of->own;
 }
 
-static bool copy_rows(fold *f, const data *d, uint64_t kept, int threads, bda_error *err)
+/* Room is taken for all cells and one more; pages that no cell gets to cost nothing. */
+static bool copy_rows(fold *f, const data *d, uint64_t columns, bda_error *err)
 {
     const rows *r = &d->rows;
-    arena memory = {0};
-    uint64_t *start = ARENA_TAKE(&memory, uint64_t, r->count + 1, err);
+    const uint64_t most = r->count > 0 ? r->start[r->count] - r->start[0] + 1 : 1;
     cells to;
-    char *base = NULL;
-    if (start) {
-#define CALL(form) measure(r, f->place, start, form)
-        ROWS_DISPATCH(r->form, CALL);
+    char *base = arena_take(&f->cells, lay_out(NULL, r->form, r->count, most, &to), 1, "folded rows", err);
+    if (!base)
+        return false;
+    lay_out(base, r->form, r->count, most, &to);
+    if (r->form == ROWS_CONSTANT && r->count > 0)
+        memcpy(to.value, r->value, r->count * sizeof *to.value);
+#define CALL(form) fill(r, f->place, &to, form)
+    ROWS_DISPATCH(r->form, CALL);
 #undef CALL
-        uint64_t bytes = lay_out(NULL, r->form, r->count, start[r->count], &to);
-        base = arena_take(&f->cells, bytes, 1, "folded rows", err);
-    }
-    if (base) {
-        lay_out(base, r->form, r->count, start[r->count], &to);
-        memcpy(to.start, start, (r->count + 1) * sizeof *start);
-        if (r->form == ROWS_CONSTANT && r->count > 0)
-            memcpy(to.value, r->value, r->count * sizeof *to.value);
-#define CALL(form) fill(r, f->place, &to, threads, form)
-        ROWS_DISPATCH(r->form, CALL);
-#undef CALL
-        f->rows = (rows){.form = r->form,
-                         .count = r->count,
-                         .columns = kept + d->instances,
-                         .own_first = kept + d->first_instance};
-        show_cells(&f->rows, &to);
-    }
-    arena_free(&memory);
-    return base != NULL;
+    f->rows = (rows){.form = r->form,
+                     .count = r->count,
+                     .columns = columns + d->instances,
+                     .own_first = columns + d->first_instance};
+    show_cells(&f->rows, &to);
+    return true;
 }
 
 static bool pays(const data *d, uint64_t columns, uint64_t outputs)
@@ -162,7 +142,7 @@ static bool pays(const data *d, uint64_t columns, uint64_t outputs)
     return columns >= LEAST_COLUMNS && saved > (double)d->nonzeros * cell_bytes[d->rows.form];
 }
 
-bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, int threads, bda_error *err)
+bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err)
 {
     *f = (fold){.comm = c};
     if (d->features < LEAST_COLUMNS)
@@ -175,7 +155,7 @@ bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, int threads, b
         count_columns(c, d, f->place);
         const uint64_t kept = place_columns(f->place, d->features, bucket);
         f->folded = pays(d, kept + d->instances, outputs);
-        ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, threads, err), err);
+        ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, err), err);
     }
     if (ok && f->folded) {
         f->nonzeros = f->rows.start[f->rows.count];
@@ -195,6 +175,18 @@ void fold_close(fold *f)
     *f = (fold){0};
 }
 
+static void copy_cells(const rows *from, uint64_t kept, const cells *to)
+{
+    memcpy(to->start, from->start, (from->count + 1) * sizeof *to->start);
+    memcpy(to->own, from->own, from->count * sizeof *to->own);
+    if (from->form == ROWS_FLOAT)
+        memcpy(to->pair, from->pair, kept * sizeof *to->pair);
+    else
+        memcpy(to->column, from->column, kept * sizeof *to->column);
+    if (from->form == ROWS_DOUBLE || from->form == ROWS_CONSTANT)
+        memcpy(to->value, from->value, (from->form == ROWS_DOUBLE ? kept : from->count) * sizeof *to->value);
+}
+
 /* This rank's rows, and where those of the others will be. count, kept: [size] */
 static void move_rows(fold *f, const uint64_t *count, const uint64_t *kept, rows *all)
 {
@@ -204,7 +196,7 @@ static void move_rows(fold *f, const uint64_t *count, const uint64_t *kept, rows
         cells at;
         const uint64_t bytes = lay_out(base, f->rows.form, count[k], kept[k], &at);
         if (k == rank) {
-            memcpy(base, f->rows.start, bytes); /* one piece, laid out the same */
+            copy_cells(&f->rows, kept[k], &at);
             show_cells(&f->rows, &at);
             arena_free(&f->cells);
         }

@@ -30,7 +30,7 @@ typedef struct fold {
 #define FOLD_AWAY UINT32_MAX
 
 /* For models of so many outputs. Collective. */
-bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, int threads, bda_error *err);
+bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err);
 void fold_close(fold *f);
 
 /* Moves the rows to memory that the ranks of one machine share, once for all. Where the ranks are on several

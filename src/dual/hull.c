@@ -68,7 +68,8 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes that may be left */
-#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
+#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more; for rounds that visit all rows */
+#define CHEAPEST 0.25     /* what a round of bda costs that visits next to none, against one that visits all */
 
 /* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
  * bda, which cost less than those of hull: they go on until they prove to be many. The round *t is reported when it
@@ -77,8 +78,9 @@ static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
     static const char *const names[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
-    const double patience = d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE;
     for (;; ++*t) {
+        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs, 1);
+        const double patience = d->models > 1 ? BDA_PATIENCE / cost : PLAIN_PATIENCE;
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
         d->report.choice = names[d->shared != NULL][d->models > 1];
         *stop = dual_evaluate(d, *t);

@@ -1,6 +1,7 @@
 /* auto.c - which method is the fastest for a problem, by counts that are known before training.
  *
- * Few weights and a differentiable loss: the least of three estimates, for newton, tron and a dual method.
+ * Few weights and a differentiable loss, or the logistic loss: the least of the estimates for newton, tron, l-commdir
+ * and a dual method.
  *
  * Few weights and a loss with kinks: hull; newton instead, as soon as the fall of the gap says that it will be
  * faster.
@@ -40,9 +41,10 @@
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
 #define PAIR_SPEED 1.0
 #define DENSE_SPEED 6.0
-/* Nanoseconds of a loss: in a primal method's pass, in a dual step, and in a dual step of the logistic loss, which is
- * an iteration. */
+/* Nanoseconds of a loss: in a primal method's pass (the logistic one in l-commdir's), in a dual step, and in a dual
+ * step of the logistic loss, which is an iteration. */
 #define LOSS_TIME 20.0
+#define LOGISTIC_TIME 45.0
 #define DUAL_TIME 10.0
 #define ENTROPY_TIME 200.0
 #define CLASS_TIME 100.0 /* the same for a class of the softmax */
@@ -50,7 +52,7 @@
 #define MOST_DUAL_PASSES 120.0
 #define MOST_TIGHT_PASSES 400.0
 #define TIGHT 1e-4
-#define BLOCKS_FACTOR 2.0 /* more passes where there are several blocks */
+#define BLOCKS_FACTOR 4.0 /* more passes, and more for each, where there are several blocks */
 #define CLOSE 0.1         /* a relative gap at which newton is better off to go on from the point of hull */
 #define TRIED 0.08        /* of newton's time is spent on hull before it is given up */
 
@@ -134,6 +136,14 @@ static double newton_time(const problem *p, const extent *e)
 static double tron_time(const extent *e)
 {
     return (1 + 4 * cbrt(e->stiffness)) * e->digits * primal_pass(e);
+}
+
+/* Of the logistic loss: a step of a quasi-Newton method for each round, of which rows that have much in common need
+ * more. */
+static double l_commdir_time(const extent *e, bool few_weights)
+{
+    double rounds = 2 + (few_weights ? 30 : 12) * e->stiffness * e->digits;
+    return rounds * 2 * (e->cells / row_speed(e) + LOGISTIC_TIME * e->rows);
 }
 
 static double dual_time(const problem *p, const extent *e, double gap)
@@ -250,19 +260,29 @@ static const method hull_or_newton = {
 /* ---- the choice ---------------------------------------------------------------------------------------------- */
 
 /* The least of the estimates; NULL: a dual method. tron is for the softmax over few features. */
-static const method *few_weights(const problem *p, double gap)
+static const method *primal_method(const problem *p, double gap)
 {
-    const bool newton_serves = serves(&newton_method, p);
-    const bool tron_serves = p->classes > 2 && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
-    if (newton_serves && !p->loss->smooth)
+    const bool newton = serves(&newton_method, p), logistic = p->loss->kind == LOSS_LOGISTIC && p->classes <= 2;
+    const bool tron = p->classes > 2 && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
+    const bool few_vectors = logistic && serves(&l_commdir, p);
+    if (newton && !p->loss->smooth)
         return hull_fits(p) ? &hull_or_newton : NULL;
-    if (!newton_serves && !tron_serves)
+    if (!newton && !tron && !few_vectors)
         return NULL;
     extent e = measure(p, gap);
-    const double dual = dual_time(p, &e, gap), newton = newton_serves ? newton_time(p, &e) : INFINITY;
-    if (tron_serves && tron_time(&e) < fmin(newton, dual))
-        return &tron_method;
-    return newton < dual ? &newton_method : NULL;
+    const struct {
+        const method *method;
+        double time;
+    } candidates[] = {
+        {NULL, dual_time(p, &e, gap)},
+        {&newton_method, newton ? newton_time(p, &e) : INFINITY},
+        {&tron_method, tron ? tron_time(&e) : INFINITY},
+        {&l_commdir, few_vectors ? l_commdir_time(&e, newton) : INFINITY},
+    };
+    size_t least = 0;
+    for (size_t k = 1; k < sizeof candidates / sizeof *candidates; k++)
+        least = candidates[k].time < candidates[least].time ? k : least;
+    return candidates[least].method;
 }
 
 const method *auto_choose(const problem *p, const method_options *o)
@@ -273,7 +293,7 @@ const method *auto_choose(const problem *p, const method_options *o)
         return &bda_method;
     const method *primal = NULL;
     if (o->local_epochs == 0 && o->sharing != SHARE_MEMORY)
-        primal = few_weights(p, o->gap);
+        primal = primal_method(p, o->gap);
     if (primal)
         return primal;
     return hull_fits(p) ? &hull_method : &bda_method;

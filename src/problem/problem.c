@@ -33,7 +33,7 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     if (!regression && !check_labels(d, err))
         return false;
     const bool squared_norm = request->l1_ratio == 0 && !request->factor;
-    if (squared_norm && !fold_open(&p->fold, c, d, outputs, p->threads, err))
+    if (squared_norm && !fold_open(&p->fold, c, d, outputs, err))
         return false;
     p->rows = p->fold.folded ? p->fold.rows : d->rows;
     p->nonzeros = p->fold.folded ? p->fold.nonzeros : d->nonzeros;

@@ -33,6 +33,8 @@ static void test_choice(void **unused)
         assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 10}, &o), "newton");
     }
     assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &o), "newton");
+    assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 1e-4}, &o), "l-commdir");
+    assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 10}, &o), "newton");
     const shape strong = {.loss = "squared-hinge", .blocks = 1, .cost = 10};
     o.local_epochs = 2;
     assert_string_equal(chosen(&strong, &o), "hull");

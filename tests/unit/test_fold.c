@@ -363,7 +363,7 @@ static void some_are_not_folded(void **unused)
         fold f;
         draw_rows(ROWS_DOUBLE, cases[k].features, cases[k].shared, cases[k].single);
         copy_data(2, 1);
-        assert_true(fold_open(&f, alone, b.d, 1, 1, &err));
+        assert_true(fold_open(&f, alone, b.d, 1, &err));
         assert_true(f.folded == cases[k].folded);
         fold_close(&f);
         if (!cases[k].folded)
@@ -398,7 +398,7 @@ static bool try_folding(void *what, bda_error *err)
 {
     (void)what;
     fold f;
-    if (!fold_open(&f, alone, b.d, 1, 1, err)) {
+    if (!fold_open(&f, alone, b.d, 1, err)) {
         assert_true(!f.folded && !f.place && !f.memory.last && !f.cells.last);
         return false;
     }
@@ -427,7 +427,7 @@ static void memory_runs_out(void **unused)
     for (int form = ROWS_ONES; form <= ROWS_DOUBLE; form++) {
         draw_rows((rows_form)form, FEATURES, SHARED, SINGLE);
         copy_data(2, 2);
-        assert_true(support_run_short(try_folding, NULL) > 4);
+        assert_true(support_run_short(try_folding, NULL) > 3);
         assert_true(support_run_short(try_sharing, NULL) > 10);
         data_free(b.d);
     }
