@@ -52,7 +52,7 @@
 #define MOST_DUAL_PASSES 120.0
 #define MOST_TIGHT_PASSES 400.0
 #define TIGHT 1e-4
-#define BLOCKS_FACTOR 4.0 /* more passes, and more for each, where there are several blocks */
+#define BLOCKS_FACTOR 4.0 /* more passes, and more for each, where there are several blocks that do not share */
 #define CLOSE 0.1         /* a relative gap at which newton is better off to go on from the point of hull */
 #define TRIED 0.08        /* of newton's time is spent on hull before it is given up */
 
@@ -108,6 +108,12 @@ static extent measure(const problem *p, double gap)
     };
 }
 
+/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines. */
+static bool sharing_pays(const problem *p)
+{
+    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS;
+}
+
 static double row_speed(const extent *e)
 {
     return e->classes > 1 ? CLASS_SPEED : ROW_SPEED;
@@ -150,7 +156,7 @@ static double dual_time(const problem *p, const extent *e, double gap)
 {
     double passes = 1 + (1 + e->stiffness) * e->digits / 2;
     passes = fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);
-    return passes * (p->data->blocks > 1 ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
+    return passes * (p->data->blocks > 1 && !sharing_pays(p) ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
 }
 
 static bool serves(const method *m, const problem *p)
@@ -297,12 +303,6 @@ const method *auto_choose(const problem *p, const method_options *o)
     if (primal)
         return primal;
     return hull_fits(p) ? &hull_method : &bda_method;
-}
-
-/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines. */
-static bool sharing_pays(const problem *p)
-{
-    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS;
 }
 
 method_options auto_options(const problem *p, const method *chosen, const method_options *asked)
