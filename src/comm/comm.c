@@ -91,6 +91,12 @@ static void say(comm *c, uint64_t bytes)
     c->said.bytes += bytes;
 }
 
+void comm_sum_long(comm *c, void *x, uint64_t words)
+{
+    comm_sum_words(c, x, words);
+    say(c, words * sizeof(uint64_t));
+}
+
 /* The sentence of a rank travels to all; the first message, when all is well the only one, finds the lowest rank that
  * failed as the largest of -rank. */
 bool comm_agree(comm *c, bool ok, bda_error *err)
@@ -124,8 +130,7 @@ void comm_gather_blocks(comm *c, uint64_t blocks, const double *mine, int m, dou
         memmove(all + first, mine, (end - first) * sizeof *all);
     memset(all, 0, first * sizeof *all);
     memset(all + end, 0, (total - end) * sizeof *all);
-    comm_sum_words(c, all, total);
-    say(c, total * sizeof *all);
+    comm_sum_long(c, all, total);
 }
 
 double comm_column_sum(const double *all, uint64_t blocks, int column, int m)
@@ -148,22 +153,14 @@ double comm_column_max(const double *all, uint64_t blocks, int column, int m)
 
 void comm_sum_counts(comm *c, uint64_t *x, int m)
 {
-    comm_sum_words(c, x, (uint64_t)m);
-    say(c, (uint64_t)m * sizeof *x);
-}
-
-void comm_sum_long(comm *c, void *x, uint64_t words)
-{
-    comm_sum_words(c, x, words);
-    say(c, words * sizeof(uint64_t));
+    comm_sum_long(c, x, (uint64_t)m);
 }
 
 void comm_gather_counts(comm *c, uint64_t mine, uint64_t *all)
 {
     memset(all, 0, (uint64_t)c->size * sizeof *all);
     all[c->rank] = mine;
-    comm_sum_words(c, all, (uint64_t)c->size);
-    say(c, (uint64_t)c->size * sizeof *all);
+    comm_sum_long(c, all, (uint64_t)c->size);
 }
 
 uint64_t comm_count_before(comm *c, uint64_t mine)

@@ -137,9 +137,9 @@ static bool copy_rows(fold *f, const data *d, uint64_t columns, bda_error *err)
 
 static bool pays(const data *d, uint64_t columns, uint64_t outputs)
 {
-    static const double cell_bytes[] = {[ROWS_ONES] = 4, [ROWS_CONSTANT] = 4, [ROWS_FLOAT] = 8, [ROWS_DOUBLE] = 12};
+    cells unused;
     const double saved = ((double)d->features - (double)columns) * (double)outputs * VECTORS * sizeof(double);
-    return columns >= LEAST_COLUMNS && saved > (double)d->nonzeros * cell_bytes[d->rows.form];
+    return columns >= LEAST_COLUMNS && saved > (double)lay_out(NULL, d->rows.form, 0, d->nonzeros, &unused);
 }
 
 bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err)

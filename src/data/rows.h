@@ -30,8 +30,7 @@ typedef struct rows {
     const rows_pair *pair;  /* [cells] float */
     const double *value;    /* double: [cells]; constant: [count] */
     double bias;
-    const double
-        *own; /* [count] the value of row i in column own_first + i, where only that row has one; NULL: none */
+    const double *own; /* [count] row i's value in its own column, own_first + i; NULL: none have one */
     uint64_t own_first;
 } rows;
 

@@ -160,13 +160,13 @@ void dual_solve(dual_run *r, uint64_t t)
                     .a2 = r->a2,
                     .separate = r->separate,
                     .epochs = r->epochs,
-                    .shared = r->shared,
+                    .shared = r->seat ? NULL : r->shared, /* with a feed each has a u, from w on */
                     .seed = r->seed,
                     .round = t,
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (r->shared && !r->start && !r->seat)
+    if (s.shared && !r->start)
         dual_fill_shared(r, r->w);
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
@@ -174,10 +174,7 @@ void dual_solve(dual_run *r, uint64_t t)
     for (uint64_t k = 0; k < r->local; k++) {
         subproblem own = s;
         own.w = r->start ? r->start[k] : r->w;
-        if (r->seat) { /* a u for each, from w on */
-            own.seat = &r->seat[k];
-            own.shared = NULL;
-        }
+        own.seat = r->seat ? &r->seat[k] : NULL;
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;

@@ -84,7 +84,7 @@ ROWS_INLINE feed_step feed_read(const feed *f, uint64_t member, uint64_t k)
 {
     const feed_step *from = feed_at(f, member, k);
     feed_step s;
-    __atomic_load(&from->change, &s.change, __ATOMIC_RELAXED);
+    s.change = rows_read_shared(&from->change);
     __atomic_load(&from->row, &s.row, __ATOMIC_RELAXED);
     return s;
 }

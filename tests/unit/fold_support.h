@@ -3,12 +3,12 @@
 #ifndef FOLD_SUPPORT_H
 #define FOLD_SUPPORT_H
 
-#include "checker/draw.h"
 #include "data/fold.h"
 #include "problem/feed.h"
 #include "problem/problem.h"
 #include "unit/cmocka_all.h"
 #include "unit/data_support.h"
+#include "unit/draw_value.h"
 
 enum {
     ROWS = 300,
@@ -43,20 +43,6 @@ static inline bool is_empty(uint64_t i)
 static inline bool has_single(uint64_t i)
 {
     return !is_empty(i) && i % 5 != 3;
-}
-
-static inline double draw_value(rows_form form, uint64_t i)
-{
-    switch (form) {
-    case ROWS_ONES:
-        return 1;
-    case ROWS_CONSTANT:
-        return 0.1 + 0.01 * (double)i;
-    case ROWS_FLOAT:
-        return (float)uniform(-2, 2);
-    default:
-        return uniform(-2, 2);
-    }
 }
 
 /* Of the features, in a shuffled order, the first `shared` are in two rows or more, the next `single` in one. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "checker.h"
-#include "checker/draw.h"
 #include "problem/instances.h"
 #include "unit/cmocka_all.h"
+#include "unit/draw_value.h"
 
 enum { L = 300, FEATURES = 9, N = FEATURES + 1, BLOCKS = 3, T = 4, DIRECTIONS = 3 };
 
@@ -39,20 +39,6 @@ typedef struct setting {
 } setting;
 
 static setting s;
-
-static double draw_value(rows_form form, uint64_t i)
-{
-    switch (form) {
-    case ROWS_ONES:
-        return 1;
-    case ROWS_CONSTANT:
-        return 0.1 + 0.01 * (double)i;
-    case ROWS_FLOAT:
-        return (float)uniform(-2, 2);
-    default:
-        return uniform(-2, 2);
-    }
-}
 
 static void open_setting(const struct kind *kind, rows_form form, double bias)
 {
