@@ -72,7 +72,12 @@ static void compare(const builder *b, const list *l)
 {
     assert_int_equal(b->count, l->count);
     assert_true(b->form == builder_form(b->facts));
-    rows r = {b->form, b->count, 0, b->start, b->column, b->pair, b->value, 0};
+    rows r = {.form = b->form,
+              .count = b->count,
+              .start = b->start,
+              .column = b->column,
+              .pair = b->pair,
+              .value = b->value};
     uint64_t before = 0;
     for (uint64_t i = 0; i < l->count; i++) {
         assert_int_equal(b->start[i], before);
