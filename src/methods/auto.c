@@ -36,6 +36,7 @@
 #define INTERIOR_PASSES 4.0
 /* From so many columns on the blocks of one machine share their u. */
 #define SHARED_COLUMNS 8192
+#define SOFT 0.03 /* unless the stiffness is less */
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
@@ -65,53 +66,62 @@ typedef struct extent {
     double digits;             /* logarithm of the accuracy asked for */
 } extent;
 
-/* Sums over rows as integers, which are the same in any order. */
+/* Sums over some rows of each block, as integers, which are the same in any order. */
 typedef struct row_sums {
+    uint64_t rows;
     uint64_t norms; /* C |x|^2, NORM_UNIT for 1 */
     uint64_t pairs; /* of cells of a row, each with itself included */
 } row_sums;
 
-#define NORM_UNIT 1024
+#define NORM_UNIT 65536
+#define ROWS_LOOKED_AT 2048 /* of a block, spread over it: a pass over all would cost what the choice may save */
 
-ROWS_INLINE row_sums sum_rows(const rows *r, double C, rows_form form)
+ROWS_INLINE void sum_rows(const rows *r, double C, uint64_t first, uint64_t end, row_sums *all, rows_form form)
 {
     const double most = 0x1p22;
-    row_sums all = {0, 0};
-    for (uint64_t i = 0; i < r->count; i++) {
+    const uint64_t stride = (end - first) / ROWS_LOOKED_AT + 1;
+    for (uint64_t i = first; i < end; i += stride) {
         const double norm = C * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
-        all.norms += (uint64_t)(NORM_UNIT * (norm < most ? norm : most));
-        all.pairs += (uint64_t)(0.5 * fmin(cells, 65536) * (fmin(cells, 65536) + 1));
+        all->rows++;
+        all->norms += (uint64_t)(NORM_UNIT * (norm < most ? norm : most));
+        all->pairs += (uint64_t)(0.5 * fmin(cells, 65536) * (fmin(cells, 65536) + 1));
     }
-    return all;
 }
 
 static extent measure(const problem *p, double gap)
 {
     const double blocks = (double)p->data->blocks, instances = (double)p->data->instances;
-    row_sums all = {0, 0};
+    const uint64_t *start = p->data->block_start;
+    row_sums all = {0};
     double C = 0;
     for (uint64_t k = 0; k < p->classes; k++)
         C = fmax(C, p->cost[k]);
-#define CALL(form) all = sum_rows(&p->rows, C, form)
-    ROWS_DISPATCH(p->rows.form, CALL);
+    for (uint64_t k = 0; k < p->data->local_blocks; k++) {
+#define CALL(form) sum_rows(&p->rows, C, start[k], start[k + 1], &all, form)
+        ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
-    uint64_t sums[] = {all.norms, all.pairs};
-    comm_sum_counts(p->comm, sums, 2);
+    }
+    uint64_t sums[] = {all.rows, all.norms, all.pairs};
+    comm_sum_counts(p->comm, sums, 3);
+    const double looked_at = fmax((double)sums[0], 1);
     return (extent){
         .cells = (double)p->nonzeros / blocks,
-        .pairs = (double)sums[1] / blocks,
+        .pairs = (double)sums[2] / looked_at * instances / blocks,
         .rows = instances / blocks,
         .n = (double)p->n,
         .classes = p->classes > 2 ? (double)p->classes : 1,
-        .stiffness = (double)sums[0] / NORM_UNIT / fmax(instances, 1) * (p->loss->kind == LOSS_LOGISTIC ? 0.25 : 2),
+        .stiffness = (double)sums[1] / NORM_UNIT / looked_at * (p->loss->kind == LOSS_LOGISTIC ? 0.25 : 2),
         .digits = -log(fmin(fmax(gap, 1e-15), 0.5)),
     };
 }
 
-/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines. */
-static bool sharing_pays(const problem *p)
+/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines; where
+ * C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each
+ * other, and sharing the rows costs more than it saves. */
+static bool sharing_pays(const problem *p, const extent *e)
 {
-    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS;
+    const bool bounds = !p->loss->smooth && p->classes <= 2 && e->stiffness < SOFT;
+    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS && !bounds;
 }
 
 static double row_speed(const extent *e)
@@ -135,7 +145,10 @@ static double newton_time(const problem *p, const extent *e)
     double matrix = e->classes * e->classes * e->pairs / PAIR_SPEED + e->n * e->n * e->n / 3 / DENSE_SPEED;
     if (!p->loss->smooth)
         return INTERIOR_ROUNDS * (matrix + INTERIOR_PASSES * primal_pass(e));
-    return (p->loss->kind == LOSS_SQUARED_ERROR ? 1 : NEWTON_ROUNDS) * (matrix + 2 * primal_pass(e));
+    double rounds = p->loss->kind == LOSS_SQUARED_ERROR ? 1 : NEWTON_ROUNDS;
+    if (p->loss->kind == LOSS_LOGISTIC) /* the less P is bent, the nearer to a quadratic it is all the way */
+        rounds = fmin(rounds, 4 + 2 * cbrt(e->stiffness));
+    return rounds * (matrix + 2 * primal_pass(e));
 }
 
 /* Rounds and products grow slowly with the condition of the problem. */
@@ -148,7 +161,7 @@ static double tron_time(const extent *e)
  * more. */
 static double l_commdir_time(const extent *e, bool few_weights)
 {
-    double rounds = 2 + (few_weights ? 30 : 12) * e->stiffness * e->digits;
+    double rounds = few_weights ? 1.5 + (0.35 + 15 * e->stiffness) * e->digits : 2 + 12 * e->stiffness * e->digits;
     return rounds * 2 * (e->cells / row_speed(e) + LOGISTIC_TIME * e->rows);
 }
 
@@ -156,7 +169,7 @@ static double dual_time(const problem *p, const extent *e, double gap)
 {
     double passes = 1 + (1 + e->stiffness) * e->digits / 2;
     passes = fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);
-    return passes * (p->data->blocks > 1 && !sharing_pays(p) ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
+    return passes * (p->data->blocks > 1 && !sharing_pays(p, e) ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
 }
 
 static bool serves(const method *m, const problem *p)
@@ -311,8 +324,10 @@ method_options auto_options(const problem *p, const method *chosen, const method
     const bool dual = chosen == &hull_method || chosen == &hull_or_newton || chosen == &bda_method;
     if (dual && o.local_epochs == 0 && o.hull == HULL_DEFAULT)
         o.local_epochs = EPOCHS_AS_NEEDED;
-    if (dual && o.sharing == SHARE_DEFAULT && sharing_pays(p))
-        o.sharing = SHARE_ON_ONE_MACHINE;
+    if (dual && o.sharing == SHARE_DEFAULT) {
+        extent e = measure(p, o.gap);
+        o.sharing = sharing_pays(p, &e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
+    }
     return o;
 }
 

@@ -33,7 +33,8 @@ static void test_choice(void **unused)
         assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 10}, &o), "newton");
     }
     assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &o), "newton");
-    assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 1e-4}, &o), "l-commdir");
+    const method_options rough = options_for(0.1);
+    assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 1e-4}, &rough), "l-commdir");
     assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 10}, &o), "newton");
     const shape strong = {.loss = "squared-hinge", .blocks = 1, .cost = 10};
     o.local_epochs = 2;
@@ -44,6 +45,42 @@ static void test_choice(void **unused)
     o = options_for(1e-6);
     o.hull = HULL_FUSED;
     assert_string_equal(chosen(&strong, &o), "hull");
+}
+
+/* Whether two blocks with so many weights share their model, where 2 C times the mean of |x|^2 is `stiffness`. */
+static bool shares(const char *loss, uint64_t weights, double stiffness)
+{
+    static bench t;
+    const method_options o = options_for(1e-3);
+    shape s = {.loss = loss, .blocks = 2, .cost = 1};
+    double squares = 0;
+    state = 5;
+    bench_open(&t, &s);
+    for (uint64_t j = 0; j < ROWS * COLUMNS; j++)
+        squares += t.value[j] * t.value[j];
+    bench_close(&t);
+    s.cost = stiffness / 2 / (squares / ROWS);
+    state = 5;
+    bench_open(&t, &s);
+    t.problem.n = weights;
+    const method_options run = auto_options(&t.problem, auto_choose(&t.problem, &o), &o);
+    bench_close(&t);
+    assert_true(run.sharing == SHARE_DEFAULT || run.sharing == SHARE_ON_ONE_MACHINE);
+    return run.sharing == SHARE_ON_ONE_MACHINE;
+}
+
+/* Long vectors are shared, unless C is so small that a loss with kinks leaves blocks little to do with each other. */
+static void test_sharing(void **unused)
+{
+    (void)unused;
+    const char *kinks[] = {"hinge", "epsilon-insensitive"};
+    for (int k = 0; k < 2; k++) {
+        assert_true(shares(kinks[k], 8192, 0.0302));
+        assert_false(shares(kinks[k], 8191, 0.0302));
+        assert_false(shares(kinks[k], 8192, 0.0298));
+    }
+    assert_true(shares("squared-hinge", 8192, 0.001));
+    assert_false(shares("squared-hinge", 8191, 0.001));
 }
 
 /* A recorder that knows how far it is. */
@@ -131,6 +168,7 @@ int main(void)
     (void)assert_honest; /* is of methods that send one vector a round */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_change),
         cmocka_unit_test(test_going_on),
     };
