@@ -115,9 +115,9 @@ static extent measure(const problem *p, double gap)
     };
 }
 
-/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines; where
- * C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each
- * other, and sharing the rows costs more than it saves. */
+/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines;
+ * where C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb
+ * each other, and sharing the rows costs more than it saves. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
     const bool bounds = !p->loss->smooth && p->classes <= 2 && e->stiffness < SOFT;
