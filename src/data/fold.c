@@ -145,7 +145,8 @@ static bool pays(const data *d, uint64_t columns, uint64_t outputs)
 bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err)
 {
     *f = (fold){.comm = c};
-    if (d->features < LEAST_COLUMNS)
+    const uint64_t at_least = d->instances > LEAST_COLUMNS ? d->instances : LEAST_COLUMNS;
+    if (!pays(d, at_least, outputs)) /* whatever the counts are */
         return true;
     arena memory = {0};
     uint64_t *bucket = ARENA_TAKE(&memory, uint64_t, BUCKETS, err);

@@ -58,16 +58,20 @@ double dual_column_max(const dual_run *r, int column, int m)
 }
 
 #define MOST_EPOCHS 4
+#define LOOK 0.5
 
 /* The gap falls about as fast as it did in the last looks at it: with one model so many passes that the next look is
- * worth it, and a little fewer than all that seem to be needed. */
-static void choose_epochs(dual_run *r)
+ * worth it, and a little fewer than all that seem to be needed; all where they visit few cells, for a look costs half
+ * a pass over all of them. cost: of a pass, against one over all. */
+static void choose_epochs(dual_run *r, double cost)
 {
     double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs;
     if (isfinite(fall))
         r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
     r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
-    r->epochs = r->models > 1 ? 1 : (int64_t)fmin(fmax(1, 0.7 * r->passes_left), MOST_EPOCHS);
+    double worth_a_look = ceil(fmin(r->passes_left, LOOK / fmax(cost, LOOK / MOST_EPOCHS)));
+    double passes = fmax(fmax(1, 0.7 * r->passes_left), worth_a_look);
+    r->epochs = r->models > 1 ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
     r->to_go_before = now;
 }
 
@@ -109,9 +113,10 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, GAP_AT, COLUMNS = GAP_AT + BLOCK_LENGTHS };
     problem *p = r->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    const double *w = t == 0 && vec_largest(r->w, p->n, p->threads) == 0 ? NULL : r->w;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < r->local; k++)
-        block_evaluate(r->blocks[k], r->w, r->travelled, &r->value[k]);
+        block_evaluate(r->blocks[k], w, r->travelled, &r->value[k]);
     double seconds = r->watch->seconds(r->watch);
     bool interrupted = r->watch->interrupted(r->watch);
     const int columns = r->lengthens ? COLUMNS : GAP_AT;
@@ -146,9 +151,10 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
     report->blocks = r->blocks;
     bool stop = r->watch->round(r->watch, report, r->w);
+    const double cost = report->epochs / (double)r->epochs;
     *report = (round_report){0};
     if (r->as_needed)
-        choose_epochs(r);
+        choose_epochs(r, cost);
     return stop;
 }
 

@@ -100,8 +100,9 @@ void block_ray(const block *b, int trials, const double *eta, double *change, do
 /* alpha += eta da; eta at most the limit. */
 void block_move(block *b, double eta);
 
-/* At w and alpha. `travelled` is the sum of |w - w'| over all moves so far: an instance whose loss was 0 by a wide
- * margin is not looked at again before w has come far enough. Also decides which variables are settled. */
+/* At w (NULL: 0, which takes no pass over the rows) and alpha. `travelled` is the sum of |w - w'| over all moves so
+ * far: an instance whose loss was 0 by a wide margin is not looked at again before w has come far enough. Also
+ * decides which variables are settled. */
 void block_evaluate(block *b, const double *w, double travelled, block_value *value);
 
 /* max over the rows of |x_i|^2 */

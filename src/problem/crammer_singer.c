@@ -368,7 +368,7 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
     for (uint32_t i = 0; i < b->m.base.count; i++) {
         if (b->m.base.margins || b->clear_until[i] <= travelled) {
             double *z = b->m.score;
-            rows_scores(&p->rows, form, b->m.base.first + i, w, p->classes, z);
+            multiclass_scores(&b->m, i, w, z, form);
             if (b->m.base.margins)
                 memcpy(b->m.base.margins + i * p->classes, z, p->classes * sizeof *z);
             cs_evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);

@@ -106,7 +106,7 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
     for (uint32_t i = 0; i < b->base.count; i++) {
         variable *v = &b->var[i];
         if (margins || b->clear_until[i] <= travelled) {
-            double z = rows_dot(&p->rows, form, b->base.first + i, w);
+            double z = w ? rows_dot(&p->rows, form, b->base.first + i, w) : 0;
             if (margins)
                 margins[i] = z;
             double c = linear_cost(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;

@@ -2,6 +2,9 @@
 #ifndef PROBLEM_MULTICLASS_H
 #define PROBLEM_MULTICLASS_H
 
+#include <string.h>
+
+#include "data/rows_math.h"
 #include "problem/kinds.h"
 
 typedef struct multiclass {
@@ -22,6 +25,16 @@ double multiclass_largest_norm(const block *base);
 static inline double multiclass_cost(const multiclass *b, uint32_t i)
 {
     return b->base.p->cost[b->y[i]];
+}
+
+/* Of instance i, [classes]; w == NULL: 0. */
+ROWS_INLINE void multiclass_scores(const multiclass *b, uint32_t i, const double *w, double *z, rows_form form)
+{
+    const problem *p = b->base.p;
+    if (w)
+        rows_scores(&p->rows, form, b->base.first + i, w, p->classes, z);
+    else
+        memset(z, 0, p->classes * sizeof *z);
 }
 
 #endif

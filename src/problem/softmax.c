@@ -167,7 +167,7 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
     for (uint32_t i = 0; i < b->m.base.count; i++) {
         const double *beta = b->now + i * classes;
         double C = multiclass_cost(&b->m, i), *z = b->m.score;
-        rows_scores(&p->rows, form, b->m.base.first + i, w, classes, z);
+        multiclass_scores(&b->m, i, w, z, form);
         if (b->m.base.margins)
             memcpy(b->m.base.margins + i * classes, z, classes * sizeof *z);
         double log_total = softmax_log_total(z, classes);
