@@ -285,6 +285,11 @@ static void test_value(void **unused)
                 told[1] += v.conjugate;
                 told[2] += v.gap;
                 assert_true(v.gap >= 0);
+                block_value nowhere, none;
+                block_evaluate(t.blocks[k], (const double[N]){0}, INFINITY, &nowhere);
+                block_evaluate(t.blocks[k], NULL, INFINITY, &none);
+                assert_true(nowhere.loss == none.loss && nowhere.conjugate == none.conjugate &&
+                            nowhere.gap == none.gap);
             }
             assert_true(fabsl(told[0] - value) <= 1e-13L * (1 + value));
             assert_true(fabsl(told[1] - conjugate) <= 1e-13L * (1 + value));

@@ -301,6 +301,9 @@ static void test_values(void **unused)
                     assert_true(fabsl(told.loss - truth.loss) <= 1e-14L * scale);
                     assert_true(fabsl(told.conjugate - truth.conjugate) <= 1e-14L * scale);
                     assert_true(fabsl(told.gap - truth.gap) <= 1e-12L * scale);
+                    const block_value nowhere = evaluate(&t, (const double[LENGTH]){0}), none = evaluate(&t, NULL);
+                    assert_true(nowhere.loss == none.loss && nowhere.conjugate == none.conjugate &&
+                                nowhere.gap == none.gap);
                     bench_close(&t);
                 }
 }
