@@ -78,6 +78,8 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         if (!coupled)
             break; /* every variable has found its minimum */
     }
+    if (s->seat)
+        feed_end(s->seat);
     /* u - w = a1 H dv, but for other blocks' changes, lost ones of this block, and digits that a small a1 costs */
     const bool anew = s->shared || s->seat || (coupled && s->a1 < LEAST_A1);
     if (anew) {

@@ -5,10 +5,16 @@
  * they add  change x_row  to their u. Nothing is lost, and no lines but those of the lists are fought for; what it
  * costs is an addition of the row for each step of another block, and that a step is known a few rows late.
  *
- * Nobody waits for anybody. A round's steps are counted from 0 in one of two counters by turns: while one is in use
- * the teller clears the other, which nobody looks at before all have come through the messages between two rounds. */
+ * Who falls behind has more to add and so falls behind further, while the others run through their rows without
+ * hearing of his. So who is ahead waits a little; not for long, and where it is in vain not again in this round, for
+ * the other may have no processor.
+ *
+ * A round's steps are counted from 0 in one of two counters by turns: while one is in use the teller clears the
+ * other, which nobody looks at before all have come through the messages between two rounds. */
 #ifndef PROBLEM_FEED_H
 #define PROBLEM_FEED_H
+
+#include <math.h>
 
 #include "base/memory.h"
 #include "comm/comm.h"
@@ -19,6 +25,8 @@ struct problem;
 #define FEED_LINE 64 /* bytes of a cache line */
 #define FEED_MOST 4  /* members: each adds all others' steps, so more of them gain little over sharing a u */
 #define FEED_EVERY 8 /* visits of rows between two looks at the lists */
+#define FEED_AHEAD (4 * FEED_EVERY) /* visits that a member may be ahead of another without waiting for it */
+#define FEED_PATIENCE 10000         /* looks at how far it is: some tenths of a millisecond */
 
 typedef struct feed_step {
     double change;
@@ -27,7 +35,8 @@ typedef struct feed_step {
 
 typedef struct feed_count {
     uint64_t told[2];                             /* steps of this round, and of the next or last */
-    char apart[FEED_LINE - 2 * sizeof(uint64_t)]; /* a line for each */
+    double passes[2];                             /* over its rows, likewise; infinite: it is through */
+    char apart[FEED_LINE - 4 * sizeof(uint64_t)]; /* a line for each */
 } feed_count;
 
 /* All blocks of the model. */
@@ -47,6 +56,8 @@ typedef struct feed_seat {
     uint64_t me;
     int turn;                 /* which counter is in use */
     uint64_t told;            /* steps of this round, those included that the others do not see yet */
+    double passes;            /* that are over */
+    bool waits;               /* for others, when ahead */
     uint64_t *added, *called; /* [members] steps that are in u, and those whose rows were called for */
     char apart[FEED_LINE];    /* from the next, which is another thread's */
 } feed_seat;
@@ -61,11 +72,22 @@ void feed_close(feed *f);
 static inline void feed_begin(feed_seat *s)
 {
     const uint64_t none = 0;
+    const double no_pass = 0;
     s->turn = !s->turn;
     s->told = 0;
+    s->passes = 0;
+    s->waits = true;
     for (uint64_t m = 0; m < s->of->members; m++)
         s->added[m] = s->called[m] = 0;
     __atomic_store(&s->of->count[s->me].told[!s->turn], &none, __ATOMIC_RELEASE);
+    __atomic_store(&s->of->count[s->me].passes[!s->turn], &no_pass, __ATOMIC_RELEASE);
+}
+
+/* After the passes of a round. */
+static inline void feed_end(feed_seat *s)
+{
+    const double through = INFINITY;
+    __atomic_store(&s->of->count[s->me].passes[s->turn], &through, __ATOMIC_RELEASE);
 }
 
 ROWS_INLINE feed_step *feed_at(const feed *f, uint64_t member, uint64_t k)
@@ -89,15 +111,39 @@ ROWS_INLINE feed_step feed_read(const feed *f, uint64_t member, uint64_t k)
     return s;
 }
 
-/* Shows the others what was told, and adds to u what they told up to the last look: its rows have arrived by now. */
-ROWS_INLINE void feed_look(feed_seat *s, rows_form form, double *u)
+/* And has begun: its thread may be at work for another block. */
+ROWS_INLINE bool feed_is_behind(const feed_seat *s, uint64_t member, double passes)
+{
+    const double of_member = rows_read_shared(&s->of->count[member].passes[s->turn]);
+    return of_member > 0 && of_member < passes;
+}
+
+static inline void feed_wait(feed_seat *s, uint64_t member, double passes)
+{
+    int looks = 0;
+    while (feed_is_behind(s, member, passes) && looks++ < FEED_PATIENCE)
+#if defined __x86_64__
+        __builtin_ia32_pause();
+#else
+        ;
+#endif
+    s->waits = looks <= FEED_PATIENCE;
+}
+
+/* Shows the others what was told, and adds to u what they told up to the last look: its rows have arrived by now.
+ * Before a visit of a pass over so many rows. */
+ROWS_INLINE void feed_look(feed_seat *s, uint64_t visit, uint64_t rows, rows_form form, double *u)
 {
     const feed *f = s->of;
+    const double a_row = 1 / (double)(rows + 1), passes = s->passes + (double)visit * a_row;
     __atomic_store(&f->count[s->me].told[s->turn], &s->told, __ATOMIC_RELEASE);
+    __atomic_store(&f->count[s->me].passes[s->turn], &passes, __ATOMIC_RELEASE);
     for (uint64_t m = 0; m < f->members; m++) {
         uint64_t told = 0;
         if (m == s->me)
             continue;
+        if (s->waits && feed_is_behind(s, m, passes - FEED_AHEAD * a_row))
+            feed_wait(s, m, passes - FEED_AHEAD * a_row);
         __atomic_load(&f->count[m].told[s->turn], &told, __ATOMIC_ACQUIRE);
         if (told - s->added[m] > f->capacity / 2)
             s->added[m] = s->called[m] = told;

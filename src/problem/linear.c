@@ -43,7 +43,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
     uint64_t cells = 0;
     for (uint32_t k = 0, visits = 0; k < b->active; k++) {
         if (s->seat && visits++ % FEED_EVERY == 0)
-            feed_look(s->seat, form, to);
+            feed_look(s->seat, k, b->active, form, to);
         if (k + AHEAD_VARIABLE < b->active) {
             uint32_t far = b->order[k + AHEAD_VARIABLE], near = b->order[k + AHEAD_CELLS];
             __builtin_prefetch(&b->var[far], 1);
@@ -86,8 +86,10 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
                 rows_add(r, form, first + i, scale * d, to);
         }
     }
-    if (s->seat)
-        feed_look(s->seat, form, to);
+    if (s->seat) {
+        feed_look(s->seat, b->active, b->active, form, to);
+        s->seat->passes++;
+    }
     b->base.violation = worst;
     return cells;
 }

@@ -29,11 +29,17 @@ static void close_feeding(void)
     close_bench();
 }
 
-static void look(int seat)
+/* Before that visit of a pass over 99 rows. */
+static void look_at_visit(int seat, uint64_t visit)
 {
-#define CALL(form) feed_look(&f.seat[seat], form, f.u[seat])
+#define CALL(form) feed_look(&f.seat[seat], visit, 99, form, f.u[seat])
     ROWS_DISPATCH(b.p.rows.form, CALL);
 #undef CALL
+}
+
+static void look(int seat)
+{
+    look_at_visit(seat, 0);
 }
 
 /* What the other seat should add, if it is `heard`, in the same order and so with the same bits: the stored cells and
@@ -162,6 +168,36 @@ static void calls_are_skipped_too(void **unused)
     close_feeding();
 }
 
+/* Who is more than FEED_AHEAD visits ahead waits, and after it was in vain not again before the next round. */
+static void who_is_ahead_waits(void **unused)
+{
+    (void)unused;
+    open_feeding(ROWS_ONES, -1, false);
+    for (int round = 0; round < 3; round++) {
+        begin_round();
+        look_at_visit(0, 90);
+        assert_true(f.seat[0].waits); /* not yet: the other has not begun */
+        look_at_visit(1, 3);
+        look_at_visit(0, FEED_AHEAD + 2);
+        assert_true(f.seat[0].waits && f.seat[1].waits);
+        if (round == 1) {
+            feed_end(&f.seat[1]); /* nobody to wait for */
+            look_at_visit(0, 90);
+            f.seat[0].passes += 2;
+            look_at_visit(0, 90);
+            assert_true(f.seat[0].waits);
+        } else {
+            look_at_visit(0, FEED_AHEAD + 4);
+            assert_true(!f.seat[0].waits && f.seat[1].waits);
+            look_at_visit(1, 2 * FEED_AHEAD + 3);
+            assert_true(f.seat[1].waits);
+            look_at_visit(1, 2 * FEED_AHEAD + 5);
+            assert_false(f.seat[1].waits);
+        }
+    }
+    close_feeding();
+}
+
 static void check_opens(const char *loss, uint64_t features, uint64_t labels, double l1_ratio, uint64_t blocks,
                         bool opens)
 {
@@ -201,9 +237,8 @@ static void some_have_no_feed(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_heard),
-        cmocka_unit_test(who_is_late_skips),
-        cmocka_unit_test(calls_are_skipped_too),
+        cmocka_unit_test(steps_are_heard),       cmocka_unit_test(who_is_late_skips),
+        cmocka_unit_test(calls_are_skipped_too), cmocka_unit_test(who_is_ahead_waits),
         cmocka_unit_test(some_have_no_feed),
     };
     return cmocka_run_group_tests(tests, support_open, support_close);
