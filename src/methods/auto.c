@@ -115,13 +115,15 @@ static extent measure(const problem *p, double gap)
     };
 }
 
-/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines;
- * where C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb
- * each other, and sharing the rows costs more than it saves. */
+/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines,
+ * unless each visit has the scores of many classes to compute and few of them to change. Where C is so small that
+ * most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each other, and sharing
+ * the rows costs more than it saves. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
-    const bool bounds = !p->loss->smooth && p->classes <= 2 && e->stiffness < SOFT;
-    return p->data->blocks > 1 && p->n >= SHARED_COLUMNS && !bounds;
+    const bool kinks = !p->loss->smooth, classes = p->classes > 2;
+    const bool wait = p->n < SHARED_COLUMNS && !(kinks && classes), soft = kinks && !classes && e->stiffness < SOFT;
+    return p->data->blocks > 1 && !wait && !soft;
 }
 
 static double row_speed(const extent *e)
