@@ -36,7 +36,8 @@
 #define INTERIOR_PASSES 4.0
 /* From so many columns on the blocks of one machine share their u. */
 #define SHARED_COLUMNS 8192
-#define SOFT 0.03 /* unless the stiffness is less */
+#define SHARED_SCORES 1e6 /* or so many cells times classes, see sharing_pays */
+#define SOFT 0.03         /* unless the stiffness is less */
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
@@ -116,13 +117,14 @@ static extent measure(const problem *p, double gap)
 }
 
 /* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines,
- * unless each visit has the scores of many classes to compute and few of them to change. Where C is so small that
- * most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each other, and sharing
- * the rows costs more than it saves. */
+ * unless each visit has the scores of many classes to compute and few of them to change; trainings of no time at all
+ * keep to blocks there too, and so to the same bits. Where C is so small that most alpha of a loss with kinks go to
+ * their bounds and stay there, blocks hardly disturb each other, and sharing the rows costs more than it saves. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
     const bool kinks = !p->loss->smooth, classes = p->classes > 2;
-    const bool wait = p->n < SHARED_COLUMNS && !(kinks && classes), soft = kinks && !classes && e->stiffness < SOFT;
+    const bool scores = kinks && classes && e->classes * (double)p->nonzeros >= SHARED_SCORES;
+    const bool wait = p->n < SHARED_COLUMNS && !scores, soft = kinks && !classes && e->stiffness < SOFT;
     return p->data->blocks > 1 && !wait && !soft;
 }
 
