@@ -19,10 +19,8 @@ SOLVERS = {"hinge": ("3",), "squared-hinge": ("1", "2"), "logistic": ("7", "0")}
 RANKS = (1, 2)
 
 
-def theirs(path, solver, eps, model):
-    if os.path.exists(model):
-        os.unlink(model)
-    r = tools.run(["liblinear-train", "-q", "-s", solver, "-e", str(eps), path, model], watched=path, written=model)
+def theirs(path, loss, solver, eps, model):
+    r = tools.liblinear(path, loss, eps, model, solver=solver)
     return (r.seconds if math.isnan(r.solved) else r.solved) - r.loaded
 
 
@@ -38,10 +36,10 @@ def compare(name, path, loss, accuracy):
     with tempfile.TemporaryDirectory() as d:
         model = os.path.join(d, "model")
         for solver in SOLVERS[loss]:
-            eps, _ = whole.first_good(whole.THEIR_EPS, lambda e: theirs(path, solver, e, model),
+            eps, _ = whole.first_good(whole.THEIR_EPS, lambda e: theirs(path, loss, solver, e, model),
                                       lambda: judge.value(model, loss) <= best * (1 + accuracy))
             if eps is not None:
-                runs["-s " + solver] = lambda s=solver, e=eps: theirs(path, s, e, model)
+                runs["-s " + solver] = lambda s=solver, e=eps: theirs(path, loss, s, e, model)
         for ranks in RANKS:
             runs[ranks] = lambda n=ranks: ours(path, loss, n, accuracy, best, accuracy * best / start)
         seconds = {run: [] for run in runs}

@@ -128,10 +128,11 @@ def optimum(path, loss):
     return -got.end["dual"], got.rounds[0]["primal"] + got.rounds[0]["dual"]
 
 
-def liblinear(path, loss, eps, model="/dev/null", quiet=True):
+def liblinear(path, loss, eps, model="/dev/null", quiet=True, solver=None):
     need("liblinear-train")
     quiet = ["-q"] if quiet else []
-    r = run(["liblinear-train", *quiet, "-s", LIBLINEAR[loss], "-e", str(eps), path, model], watched=path)
+    command = ["liblinear-train", *quiet, "-s", solver or LIBLINEAR[loss], "-e", str(eps), path, model]
+    r = run(command, watched=path, written=model)
     if r.status != 0:
         raise RuntimeError(f"liblinear-train ended with {r.status}: {r.output.strip()}")
     return r

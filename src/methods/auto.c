@@ -328,7 +328,7 @@ method_options auto_options(const problem *p, const method *chosen, const method
     const bool dual = chosen == &hull_method || chosen == &hull_or_newton || chosen == &bda_method;
     if (dual && o.local_epochs == 0 && o.hull == HULL_DEFAULT)
         o.local_epochs = EPOCHS_AS_NEEDED;
-    if (dual && o.sharing == SHARE_DEFAULT) {
+    if (dual && o.sharing == SHARE_DEFAULT && p->data->blocks > 1) {
         extent e = measure(p, o.gap);
         o.sharing = sharing_pays(p, &e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
     }

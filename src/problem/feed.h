@@ -142,7 +142,7 @@ ROWS_INLINE void feed_look(feed_seat *s, uint64_t visit, uint64_t rows, rows_for
         uint64_t told = 0;
         if (m == s->me)
             continue;
-        if (s->waits && feed_is_behind(s, m, passes - FEED_AHEAD * a_row))
+        if (s->waits)
             feed_wait(s, m, passes - FEED_AHEAD * a_row);
         __atomic_load(&f->count[m].told[s->turn], &told, __ATOMIC_ACQUIRE);
         if (told - s->added[m] > f->capacity / 2)
