@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/frequency.h"
 #include "data/rows_math.h"
 
 /* Shorter vectors cost nothing beside the rows; methods that want columns in order (instances_hessian) take fewer. */
@@ -11,8 +12,6 @@
 /* Methods keep about so many vectors; what these save is more than the copy of the rows takes, so that memory does
  * not grow. */
 #define VECTORS 16
-
-#define BUCKETS 65536 /* of frequencies; what is more frequent than that is in the last */
 
 /* Two counts of 32 bits travel as one number of 64: their sums do not reach beyond UINT32_MAX. */
 static void count_columns(comm *c, const data *d, uint32_t *count)
@@ -28,23 +27,6 @@ static void count_columns(comm *c, const data *d, uint32_t *count)
     ROWS_DISPATCH(r->form, CALL);
 #undef CALL
     comm_sum_long(c, count, (d->features + 1) / 2);
-}
-
-/* From how often each column occurs to its place; returns how many columns have one. */
-static uint64_t place_columns(uint32_t *place, uint64_t features, uint64_t *bucket)
-{
-    memset(bucket, 0, BUCKETS * sizeof *bucket);
-    for (uint64_t j = 0; j < features; j++)
-        bucket[place[j] < BUCKETS ? place[j] : BUCKETS - 1]++;
-    uint64_t kept = 0;
-    for (uint64_t b = BUCKETS; b-- > 2;) {
-        uint64_t first = kept;
-        kept += bucket[b];
-        bucket[b] = first;
-    }
-    for (uint64_t j = 0; j < features; j++)
-        place[j] = place[j] < 2 ? FOLD_AWAY : (uint32_t)bucket[place[j] < BUCKETS ? place[j] : BUCKETS - 1]++;
-    return kept;
 }
 
 typedef struct cells {
@@ -118,7 +100,7 @@ static bool copy_rows(fold *f, const data *d, uint64_t columns, bda_error *err)
     const rows *r = &d->rows;
     const uint64_t most = r->count > 0 ? r->start[r->count] - r->start[0] + 1 : 1;
     cells to;
-    char *base = arena_take(&f->cells, lay_out(NULL, r->form, r->count, most, &to), 1, "folded rows", err);
+    char *base = arena_take(&f->memory, lay_out(NULL, r->form, r->count, most, &to), 1, "folded rows", err);
     if (!base)
         return false;
     lay_out(base, r->form, r->count, most, &to);
@@ -149,12 +131,12 @@ bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err
     if (!pays(d, at_least, outputs)) /* whatever the counts are */
         return true;
     arena memory = {0};
-    uint64_t *bucket = ARENA_TAKE(&memory, uint64_t, BUCKETS, err);
+    uint64_t *bucket = ARENA_TAKE(&memory, uint64_t, FREQUENCY_BUCKETS, err);
     f->place = ARENA_TAKE(&f->memory, uint32_t, d->features + d->features % 2, err);
     bool ok = comm_agree(c, bucket && f->place, err);
     if (ok) {
         count_columns(c, d, f->place);
-        const uint64_t kept = place_columns(f->place, d->features, bucket);
+        const uint64_t kept = frequency_places(f->place, d->features, 2, bucket);
         f->folded = pays(d, kept + d->instances, outputs);
         ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, err), err);
     }
@@ -170,72 +152,8 @@ bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err
 
 void fold_close(fold *f)
 {
-    comm_unshare(f->comm, f->shared, f->shared_bytes);
-    arena_free(&f->cells);
     arena_free(&f->memory);
     *f = (fold){0};
-}
-
-static void copy_cells(const rows *from, uint64_t kept, const cells *to)
-{
-    memcpy(to->start, from->start, (from->count + 1) * sizeof *to->start);
-    memcpy(to->own, from->own, from->count * sizeof *to->own);
-    if (from->form == ROWS_FLOAT)
-        memcpy(to->pair, from->pair, kept * sizeof *to->pair);
-    else
-        memcpy(to->column, from->column, kept * sizeof *to->column);
-    if (from->form == ROWS_DOUBLE || from->form == ROWS_CONSTANT)
-        memcpy(to->value, from->value, (from->form == ROWS_DOUBLE ? kept : from->count) * sizeof *to->value);
-}
-
-/* This rank's rows, and where those of the others will be. count, kept: [size] */
-static void move_rows(fold *f, const uint64_t *count, const uint64_t *kept, rows *all)
-{
-    const int size = bda_comm_size(f->comm), rank = bda_comm_rank(f->comm);
-    char *base = f->shared;
-    for (int k = 0; k < size; k++) {
-        cells at;
-        const uint64_t bytes = lay_out(base, f->rows.form, count[k], kept[k], &at);
-        if (k == rank) {
-            copy_cells(&f->rows, kept[k], &at);
-            show_cells(&f->rows, &at);
-            arena_free(&f->cells);
-        }
-        all[k] = (rows){.form = f->rows.form, .count = count[k], .columns = f->rows.columns};
-        show_cells(&all[k], &at);
-        all[k].own = NULL;
-        base += bytes;
-    }
-    f->all = all;
-}
-
-bool fold_share(fold *f, bda_error *err)
-{
-    comm *c = f->comm;
-    const uint64_t size = (uint64_t)bda_comm_size(c);
-    if (f->all)
-        return true;
-    rows *all = ARENA_TAKE(&f->memory, rows, size, err);
-    arena memory = {0};
-    uint64_t *count = ARENA_TAKE(&memory, uint64_t, 2 * size, err);
-    bool ok = comm_agree(c, all && count, err);
-    if (ok) {
-        uint64_t *kept = count + size;
-        uint64_t bytes = 0;
-        cells at;
-        comm_gather_counts(c, f->rows.count, count);
-        comm_gather_counts(c, f->rows.start[f->rows.count], kept);
-        for (uint64_t k = 0; k < size; k++)
-            bytes += lay_out(NULL, f->rows.form, count[k], kept[k], &at);
-        f->shared = comm_share(c, bytes);
-        f->shared_bytes = bytes;
-        if (f->shared) {
-            move_rows(f, count, kept, all);
-            comm_meet(c);
-        }
-    }
-    arena_free(&memory);
-    return ok;
 }
 
 /* Weights of the features that this rank's rows alone have. */

@@ -13,6 +13,7 @@
 #define DATA_FOLD_H
 
 #include "data/data.h"
+#include "data/frequency.h"
 
 typedef struct fold {
     bool folded;       /* it pays; otherwise the rest is not set */
@@ -20,22 +21,14 @@ typedef struct fold {
     uint64_t nonzeros; /* of all ranks, own cells left out */
     uint32_t *place;   /* [features] the column of `rows` that has a feature's weight, or FOLD_AWAY */
     arena memory;
-    void *shared; /* where the rows of all ranks are, after fold_share */
-    rows *all;    /* [size] each rank's, its own cells left out */
-    uint64_t shared_bytes;
-    arena cells; /* where they are before */
     comm *comm;
 } fold;
 
-#define FOLD_AWAY UINT32_MAX
+#define FOLD_AWAY FREQUENCY_RARE
 
 /* For models of so many outputs. Collective. */
 bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err);
 void fold_close(fold *f);
-
-/* Moves the rows to memory that the ranks of one machine share, once for all. Where the ranks are on several
- * machines, or there is no room, nothing changes; then all == NULL. False: out of memory. Collective. */
-bool fold_share(fold *f, bda_error *err);
 
 /* full: [features][outputs], from w: [columns][outputs] of the folded rows. Collective: what is a row's own, its rank
  * tells all. */

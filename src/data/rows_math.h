@@ -108,46 +108,6 @@ ROWS_INLINE void rows_add(const rows *r, rows_form form, uint64_t i, double s, d
     }
 }
 
-/* A weight that several threads read and write at once. Some updates may be lost, none is torn. */
-ROWS_INLINE double rows_read_shared(const double *w)
-{
-    double x;
-    __atomic_load(w, &x, __ATOMIC_RELAXED);
-    return x;
-}
-
-ROWS_INLINE void rows_add_shared_weight(double *w, double change)
-{
-    double x = rows_read_shared(w) + change;
-    __atomic_store(w, &x, __ATOMIC_RELAXED);
-}
-
-/* rows_dot and rows_add for such weights; h as in rows_add_scaled, or NULL */
-ROWS_INLINE double rows_dot_shared(const rows *r, rows_form form, uint64_t i, const double *w)
-{
-    double s0 = 0, s1 = 0;
-    uint64_t j = r->start[i], end = r->start[i + 1];
-#define CELL(j) (rows_value(r, form, i, j) * rows_read_shared(&w[rows_column(r, form, j)]))
-    for (; j + 2 <= end; j += 2) {
-        s0 += CELL(j);
-        s1 += CELL(j + 1);
-    }
-    if (j < end)
-        s0 += CELL(j);
-#undef CELL
-    ROWS_UNSTORED(r, i, s0 += x * rows_read_shared(&w[c]));
-    return s0 + s1;
-}
-
-ROWS_INLINE void rows_add_shared(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
-{
-    ROWS_UNSTORED(r, i, rows_add_shared_weight(&w[c], s * x * (h ? h[c] : 1)));
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-        uint32_t c = rows_column(r, form, j);
-        rows_add_shared_weight(&w[c], s * rows_value(r, form, i, j) * (h ? h[c] : 1));
-    }
-}
-
 /* w_j += s h_j x_ij */
 ROWS_INLINE void rows_add_scaled(const rows *r, rows_form form, uint64_t i, double s, const double *h, double *w)
 {

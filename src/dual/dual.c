@@ -166,14 +166,14 @@ void dual_solve(dual_run *r, uint64_t t)
                     .a2 = r->a2,
                     .separate = r->separate,
                     .epochs = r->epochs,
-                    .shared = r->seat ? NULL : r->shared, /* with a feed each has a u, from w on */
+                    .pool = r->start ? r->ahead : r->w,
                     .seed = r->seed,
                     .round = t,
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (s.shared && !r->start)
-        dual_fill_shared(r, r->w);
+    if (r->seat)
+        pool_fill(&r->pool, s.pool);
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
@@ -186,19 +186,6 @@ void dual_solve(dual_run *r, uint64_t t)
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     r->report.comm_seconds += comm_seconds;
     r->report.local_seconds += clock_now() - begin - comm_seconds;
-}
-
-/* Each rank of those that share u copies some columns. The message between two rounds has made sure that nobody is
- * still at the last one. */
-void dual_fill_shared(dual_run *r, const double *from)
-{
-    const comm *c = r->p->comm;
-    const uint64_t n = r->p->n;
-    const int size = r->one_machine ? bda_comm_size(c) : 1, rank = r->one_machine ? bda_comm_rank(c) : 0;
-    uint64_t first = comm_first_block(n, rank, size), end = comm_first_block(n, rank + 1, size);
-    memcpy(r->shared + first, from + first, (end - first) * sizeof *from);
-    if (r->one_machine)
-        comm_meet(r->p->comm);
 }
 
 /* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
@@ -332,12 +319,6 @@ static bool take_memory(dual_run *r, bda_error *err)
     return r->w && (identity || r->h);
 }
 
-/* --threads-mode=lock-free: by all ranks where they are on one machine, otherwise by the threads of a rank. */
-static bool share_memory(dual_run *r, bda_error *err)
-{
-    return r->one_machine || (r->shared = ARENA_TAKE(&r->memory, double, r->p->n, err));
-}
-
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
                bda_error *err)
 {
@@ -346,14 +327,12 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     if (preset->a1_between_1_and_blocks && !(r->a1 >= 1 && r->a1 <= (double)r->K))
         return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
                        r->a1, (unsigned long long)r->K);
-    if (options->sharing == SHARE_ON_ONE_MACHINE || options->sharing == SHARE_MEMORY)
-        r->shared = comm_share(p->comm, p->n * sizeof *r->shared);
-    r->one_machine = r->shared != NULL;
-    const bool sharing = r->one_machine || options->sharing == SHARE_MEMORY;
-    r->models = r->one_machine ? 1 : sharing ? (uint64_t)bda_comm_size(p->comm) : r->K;
-    if (!comm_agree(p->comm, take_memory(r, err) && (!sharing || share_memory(r, err)), err))
+    const bool coupled = r->a1 > 0 && !preset->separate;
+    if (coupled && options->sharing != SHARE_DEFAULT && options->sharing != SHARE_NOTHING &&
+        !pool_open(&r->pool, &r->seat, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
-    if (sharing && !feed_open(&r->feed, &r->seat, p, r->one_machine, &r->memory, err))
+    r->models = r->pool.one_machine ? 1 : r->pool.u ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    if (!comm_agree(p->comm, take_memory(r, err), err))
         return false;
     r->a2 = choose_a2(r, preset, options);
     if (r->a1 == 0 && r->a2 == 0)
@@ -376,8 +355,6 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
 void dual_close(dual_run *r)
 {
     blocks_close(r->blocks);
-    if (r->one_machine)
-        comm_unshare(r->p->comm, r->shared, r->p->n * sizeof *r->shared);
-    feed_close(&r->feed);
+    pool_close(&r->pool);
     arena_free(&r->memory);
 }

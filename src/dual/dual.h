@@ -34,11 +34,10 @@ typedef struct dual_run {
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
-    double *shared;                   /* [n] where blocks share their u, see subproblem; NULL: not */
-    bool one_machine;                 /* and do so on all ranks: there is one model */
-    feed feed;                        /* by which they do it, where rows are folded */
-    feed_seat *seat;                  /* [local] NULL: without one */
+    pool pool;                        /* where blocks share their u; pool.u == NULL: they do not */
+    pool_seat *seat;                  /* [local] */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
+    const double *ahead;              /* [n] then what the starts have in common */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */
     block_direction *local_direction; /* [local] */
@@ -66,8 +65,6 @@ void dual_close(dual_run *r);
 bool dual_evaluate(dual_run *r, uint64_t t);
 /* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
 void dual_solve(dual_run *r, uint64_t t);
-/* shared = from, before anyone goes on */
-void dual_fill_shared(dual_run *r, const double *from);
 /* dv and the scalars of the ray, summed over all blocks: one vector. */
 bool dual_sum(dual_run *r, bda_error *err);
 /* The step along (da, dv): Algorithm 1 or the exact one. */

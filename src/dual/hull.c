@@ -82,7 +82,7 @@ static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
         const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs, 1);
         const double patience = d->models > 1 ? BDA_PATIENCE / cost : PLAIN_PATIENCE;
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
-        d->report.choice = names[d->shared != NULL][d->models > 1];
+        d->report.choice = names[d->pool.u != NULL][d->models > 1];
         *stop = dual_evaluate(d, *t);
         if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > patience))
             return true;
@@ -143,7 +143,7 @@ static const char *name_of_choice(const hull_run *r)
         {"momentum-sparing", "fused", "one-vector", "momentum"},
         {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
     };
-    return names[r->d.shared != NULL][r->sparing ? 0 : r->form];
+    return names[r->d.pool.u != NULL][r->sparing ? 0 : r->form];
 }
 
 /* The gap of best and alpha, term by term. */
@@ -223,16 +223,11 @@ static void look_ahead(hull_run *r, double beta)
         p->penalty.kind->gradient(&p->penalty, r->scratch, r->v_ahead);
         w_y = r->scratch;
     }
-    if (d->shared)
-        dual_fill_shared(d, w_y);
+    d->ahead = w_y;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = r->start[k];
         block_advance(d->blocks[k], 2 * r->ring, beta, r->slopes[k], r->advanced[k]);
-        if (d->shared) {
-            instances_add_image_shared(&r->part[k], r->slopes[k], d->h, d->shared);
-            continue;
-        }
         if (!d->h) {
             for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
                 r->slopes[k][i] *= d->a1;
@@ -244,8 +239,6 @@ static void look_ahead(hull_run *r, double beta)
         for (uint64_t j = 0; j < p->n; j++)
             to[j] = w_y[j] + d->a1 * d->h[j] * to[j];
     }
-    if (d->one_machine)
-        comm_meet(p->comm);
 }
 
 static void begin_momentum(hull_run *r)
@@ -270,7 +263,7 @@ static void complete_directions(hull_run *r)
         double *dv = d->dv_block[k];
         if (d->models > 1)
             r->apart[k] = vec_dot(dv, dv, n, 1);
-        if (!d->start || d->shared) /* of a shared u the image is complete */
+        if (!d->start)
             continue;
         instances_add_image(&r->part[k], r->advanced[k], dv);
         d->local_direction[k].largest = vec_largest(dv, n, 1);
@@ -439,7 +432,7 @@ static bool take_momentum(hull_run *r, bda_error *err)
         !(r->apart = ARENA_TAKE(m, double, r->d.local + 1, err)))
         return false;
     for (uint64_t k = 0; k < r->d.local; k++)
-        if (!(r->start[k] = r->d.shared ? r->d.shared : ARENA_TAKE(m, double, n, err)))
+        if (!(r->start[k] = ARENA_TAKE(m, double, n, err)))
             return false;
     return true;
 }
@@ -505,7 +498,7 @@ static hull_form choose_form(const dual_run *d, const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    return d->shared && d->models > 1 ? HULL_FUSED : HULL_MOMENTUM;
+    return d->pool.u && d->models > 1 ? HULL_FUSED : HULL_MOMENTUM;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -517,7 +510,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     r->form = choose_form(&r->d, options);
     r->choosing = options->hull == HULL_DEFAULT && p->n >= WIDE;
     r->asked_epochs = options->local_epochs;
-    if (r->form == HULL_MOMENTUM && r->d.shared && r->d.models > 1)
+    if (r->form == HULL_MOMENTUM && r->d.pool.u && r->d.models > 1)
         return err_set(
             err, BDA_USAGE,
             "--hull=momentum with --threads-mode=lock-free needs all ranks on one machine; --hull=fused or "

@@ -34,10 +34,11 @@
 #define NEWTON_ROUNDS 5.0 /* 1 where P is quadratic */
 #define INTERIOR_ROUNDS 13.0
 #define INTERIOR_PASSES 4.0
-/* From so many columns on the blocks of one machine share their u. */
-#define SHARED_COLUMNS 8192
-#define SHARED_SCORES 1e6 /* or so many cells times classes, see sharing_pays */
-#define SOFT 0.03         /* unless the stiffness is less */
+/* From so many cells, times classes, on the blocks of one machine share their u; not where the stiffness is less than
+ * SOFT and w as long as that, see sharing_pays. */
+#define LEAST_SHARED 1e5
+#define SOFT 0.03
+#define SOFT_COLUMNS 8192
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
@@ -116,16 +117,14 @@ static extent measure(const problem *p, double gap)
     };
 }
 
-/* One model takes the rounds of one rank. Where vectors are short, ranks would wait for each other's cache lines,
- * unless each visit has the scores of many classes to compute and few of them to change; trainings of no time at all
- * keep to blocks there too, and so to the same bits. Where C is so small that most alpha of a loss with kinks go to
- * their bounds and stay there, blocks hardly disturb each other, and sharing the rows costs more than it saves. */
+/* One model takes the rounds of one rank. Trainings of no time at all keep to blocks, and so to the same bits. Where
+ * C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each
+ * other, and long vectors cost more to share than that saves. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
-    const bool kinks = !p->loss->smooth, classes = p->classes > 2;
-    const bool scores = kinks && classes && e->classes * (double)p->nonzeros >= SHARED_SCORES;
-    const bool wait = p->n < SHARED_COLUMNS && !scores, soft = kinks && !classes && e->stiffness < SOFT;
-    return p->data->blocks > 1 && !wait && !soft;
+    const bool kinks = !p->loss->smooth && p->classes <= 2,
+               soft = kinks && e->stiffness < SOFT && p->n >= SOFT_COLUMNS;
+    return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= LEAST_SHARED && !soft;
 }
 
 static double row_speed(const extent *e)

@@ -46,11 +46,19 @@ void blocks_close(block **blocks)
             (*b)->kind->close(*b);
 }
 
-/* u -> dv where u = w + a1 H dv; returns max |dv_j| */
-static double scaled_difference(double *u, const double *w, double a1, const double *h, uint64_t n)
+/* u -> dv where u = w + a1 H dv, and what other blocks of the model have added; returns max |dv_j| */
+static double turn_into_direction(double *u, const subproblem *s, uint64_t n)
 {
-    for (uint64_t j = 0; j < n; j++)
-        u[j] = (u[j] - w[j]) / (a1 * h[j]);
+    if (!s->seat && !s->h)
+        return vec_difference(u, s->w, s->a1, n, 1);
+    if (s->seat)
+        pool_end(s->seat, u);
+    for (uint64_t j = 0; !s->seat && j < n; j++)
+        u[j] -= s->w[j];
+    for (uint64_t j = 0; s->h && j < n; j++)
+        u[j] /= s->a1 * s->h[j];
+    for (uint64_t j = 0; !s->h && s->a1 != 1 && j < n; j++)
+        u[j] /= s->a1;
     return vec_largest(u, n, 1);
 }
 
@@ -60,12 +68,12 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
-    double *u = s->shared ? s->shared : dv;
+    double *u = dv;
     if (s->seat)
-        feed_begin(s->seat);
+        pool_begin(s->seat, s->pool, s->w);
     if (!coupled)
         memset(dv, 0, n * sizeof *dv);
-    else if (!s->shared)
+    else
         memcpy(u, s->w, n * sizeof *u);
 
     rng random;
@@ -78,20 +86,12 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         if (!coupled)
             break; /* every variable has found its minimum */
     }
-    if (s->seat)
-        feed_end(s->seat);
-    /* u - w = a1 H dv, but for other blocks' changes, lost ones of this block, and digits that a small a1 costs */
-    const bool anew = s->shared || s->seat || (coupled && s->a1 < LEAST_A1);
+    const bool anew = coupled && s->a1 < LEAST_A1; /* u - w = a1 H dv, but for digits that a small a1 costs */
     if (anew) {
         memset(dv, 0, n * sizeof *dv);
         b->kind->image(b, dv);
     }
-    if (!coupled || anew)
-        d->largest = vec_largest(dv, n, 1);
-    else if (!s->h)
-        d->largest = vec_difference(dv, s->w, s->a1, n, 1);
-    else
-        d->largest = scaled_difference(dv, s->w, s->a1, s->h, n);
+    d->largest = !coupled || anew ? vec_largest(dv, n, 1) : turn_into_direction(dv, s, n);
     b->kind->describe(b, d);
     if (!b->p->loss->quadratic_dual)
         b->kind->ray(b, s->trials, s->trial, d->change, NULL);

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "problem/feed.h"
+#include "problem/pool.h"
 #include "problem/problem.h"
 
 #define BLOCK_TRIALS 4          /* step sizes tried in one message */
@@ -38,13 +38,10 @@ typedef struct subproblem {
     const double *w; /* [n] */
     const double *h; /* [n] the diagonal of H; NULL: H is the identity */
     double a1, a2;
-    bool separate;  /* B keeps the diagonal of X'X alone: every instance is a block of its own */
-    int64_t epochs; /* passes of coordinate descent */
-    /* [n] u = w + a1 H X da of all blocks of this rank, which their threads read and write at the same time; the
-     * model then couples these blocks. Without locks an update may be lost, and da is what counts. One margin: by
-     * atomic loads and stores; more: by plain ones, several at a time. NULL: a u for each. */
-    double *shared;
-    feed_seat *seat; /* where blocks with a u each form one model by telling each other; NULL: they do not */
+    bool separate;      /* B keeps the diagonal of X'X alone: every instance is a block of its own */
+    int64_t epochs;     /* passes of coordinate descent */
+    pool_seat *seat;    /* among the blocks that form one model with this one; NULL: none do */
+    const double *pool; /* [n] what their u is before any of them begins: w, but for what each begins with */
     uint64_t seed, round;
     const double *trial; /* [trials] step sizes at which `change` is wanted, see block_direction */
     int trials;          /* at most BLOCK_TRIALS */

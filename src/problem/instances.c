@@ -79,20 +79,6 @@ void instances_add_image(const instances *b, const double *s, double *v)
 #undef CALL
 }
 
-void instances_add_image_shared(const instances *b, const double *s, const double *h, double *v)
-{
-    const rows *r = &b->p->rows;
-#define CALL(form)                                                                                                   \
-    for (uint64_t i = 0; i < b->count; i++) {                                                                        \
-        if (b->width > 1)                                                                                            \
-            rows_add_scores(r, form, b->first + i, s + i * b->width, h, b->width, v);                                \
-        else if (s[i] != 0)                                                                                          \
-            rows_add_shared(r, form, b->first + i, s[i], h, v);                                                      \
-    }
-    ROWS_DISPATCH(r->form, CALL);
-#undef CALL
-}
-
 double instances_image(const instances *b, const double *s, double *v)
 {
     memset(v, 0, b->p->n * sizeof *v);

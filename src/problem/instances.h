@@ -48,9 +48,6 @@ double instances_gap(const instances *b, const double *z, const double *s);
 /* v += X s */
 void instances_add_image(const instances *b, const double *s, double *v);
 
-/* v += H X s while other threads or ranks write to v as well; h: the diagonal of H, NULL: 1 */
-void instances_add_image_shared(const instances *b, const double *s, const double *h, double *v);
-
 /* v = X s; returns max |v_j| */
 double instances_image(const instances *b, const double *s, double *v);
 

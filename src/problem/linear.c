@@ -32,7 +32,7 @@ typedef struct linear_loops {
 /* One pass over the active variables in the order given. Slopes are taken from `from`, changes go to `to`: one vector
  * u for the coupled model, w and dv where each instance is on its own. Returns the number of cells visited. */
 LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, double *to, loss_kind kind,
-                           rows_form form, bool curved, bool shared)
+                           rows_form form, bool curved)
 {
     const problem *p = b->base.p;
     const rows *r = &p->rows;
@@ -42,8 +42,8 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
     double worst = 0;
     uint64_t cells = 0;
     for (uint32_t k = 0, visits = 0; k < b->active; k++) {
-        if (s->seat && visits++ % FEED_EVERY == 0)
-            feed_look(s->seat, k, b->active, form, to);
+        if (s->seat && visits++ % POOL_EVERY == 0)
+            pool_look(s->seat, to);
         if (k + AHEAD_VARIABLE < b->active) {
             uint32_t far = b->order[k + AHEAD_VARIABLE], near = b->order[k + AHEAD_CELLS];
             __builtin_prefetch(&b->var[far], 1);
@@ -56,8 +56,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         uint32_t i = b->order[k];
         variable *v = &b->var[i];
         double c = linear_cost(p, kind, v->y);
-        double dot = shared ? rows_dot_shared(r, form, first + i, from) : rows_dot(r, form, first + i, from);
-        double slope = dot + a2 * (v->a - v->start);
+        double slope = rows_dot(r, form, first + i, from) + a2 * (v->a - v->start);
         double slack = loss_slack(kind, v->a, slope, v->y, c, e);
         cells += r->start[first + i + 1] - r->start[first + i];
         if (slack > 0) {
@@ -76,19 +75,11 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         double d = a - v->a;
         if (d != 0) {
             v->a = a;
-            if (s->seat)
-                feed_tell(s->seat, first + i, scale * d);
-            if (shared)
-                rows_add_shared(r, form, first + i, scale * d, s->h, to);
-            else if (curved && from == to)
+            if (curved && from == to)
                 rows_add_scaled(r, form, first + i, scale * d, s->h, to);
             else
                 rows_add(r, form, first + i, scale * d, to);
         }
-    }
-    if (s->seat) {
-        feed_look(s->seat, b->active, b->active, form, to);
-        s->seat->passes++;
     }
     b->base.violation = worst;
     return cells;
@@ -142,10 +133,7 @@ LOSS_INLINE void norms(linear *b, rows_form form)
 #define LOOPS_OF(name, kind, form)                                                                                   \
     static uint64_t name##_##form##_epoch(linear *b, const subproblem *s, const double *from, double *to)            \
     {                                                                                                                \
-        if (s->shared)                                                                                               \
-            return epoch(b, s, from, to, kind, form, s->h != NULL, true);                                            \
-        return s->h ? epoch(b, s, from, to, kind, form, true, false)                                                 \
-                    : epoch(b, s, from, to, kind, form, false, false);                                               \
+        return s->h ? epoch(b, s, from, to, kind, form, true) : epoch(b, s, from, to, kind, form, false);            \
     }                                                                                                                \
     static void name##_##form##_evaluate(linear *b, const double *w, double travelled, block_value *value)           \
     {                                                                                                                \

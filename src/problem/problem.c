@@ -51,17 +51,6 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     return comm_agree(c, cost && (factor || !request->factor), err);
 }
 
-bool problem_share_rows(problem *p, bda_error *err)
-{
-    const rows before = p->rows;
-    if (!fold_share(&p->fold, err))
-        return false;
-    p->rows = p->fold.rows;
-    p->rows.bias = before.bias;
-    p->rows.columns = before.columns;
-    return true;
-}
-
 void problem_weights(const problem *p, const double *w, double *full)
 {
     const uint64_t outputs = p->n / p->rows.columns, features = p->data->features;

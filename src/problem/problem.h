@@ -40,9 +40,6 @@ struct problem {
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
 void problem_close(problem *p);
 
-/* Lets the ranks of one machine see each other's rows, where they are folded; see fold_share. Collective. */
-bool problem_share_rows(problem *p, bda_error *err);
-
 /* From weights [n] to those of the data's features, and of the constant one: [features + bias][classes]. Needed where
  * the rows are folded, which only then are not the same. Collective. */
 void problem_weights(const problem *p, const double *w, double *full);

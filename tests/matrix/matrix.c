@@ -221,7 +221,7 @@ static void run_options(comm *all, comm *single, const task *task)
         }
 }
 
-/* All blocks of all ranks share one u: whatever updates are lost, what holds in every round holds. */
+/* All blocks of all ranks share one u: whatever each knows of the others when, what holds in every round holds. */
 static void run_sharing(comm *all, comm *single, const task *task)
 {
     static const char *const names[] = {"hull", "bda", "auto"};

@@ -1,10 +1,9 @@
 /* fold_support.h - rows of which many features are in one row only, as they were made and folded, for the tests of
- * src/data/fold.c and src/problem/feed.c. */
+ * src/data/fold.c and src/problem/pool.c. */
 #ifndef FOLD_SUPPORT_H
 #define FOLD_SUPPORT_H
 
 #include "data/fold.h"
-#include "problem/feed.h"
 #include "problem/problem.h"
 #include "unit/cmocka_all.h"
 #include "unit/data_support.h"

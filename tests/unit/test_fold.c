@@ -198,26 +198,20 @@ static void check_one_class(uint64_t i, const double *w, const double *h)
 {
     const rows *r = &b.p.rows;
     const double step = uniform(-1, 1);
-    double to[5][FOLDED + 1], dot[2] = {0, 0}, bend = 0;
-    for (int k = 0; k < 5; k++)
+    double to[2][FOLDED + 1], dot = 0, bend = 0;
+    for (int k = 0; k < 2; k++)
         memcpy(to[k], w, sizeof to[k]);
 #define CALL(form)                                                                                                   \
-    dot[0] = rows_dot(r, form, i, w);                                                                                \
-    dot[1] = rows_dot_shared(r, form, i, w);                                                                         \
+    dot = rows_dot(r, form, i, w);                                                                                   \
     bend = rows_bend(r, form, i, h);                                                                                 \
     rows_add(r, form, i, step, to[0]);                                                                               \
-    rows_add_shared(r, form, i, step, NULL, to[1]);                                                                  \
-    rows_add_shared(r, form, i, step, h, to[2]);                                                                     \
-    rows_add_scaled(r, form, i, step, h, to[3])
+    rows_add_scaled(r, form, i, step, h, to[1])
     ROWS_DISPATCH(r->form, CALL);
 #undef CALL
-    check_sum(dot[0], i, w, 1, 0, 1);
-    check_sum(dot[1], i, w, 1, 0, 1);
+    check_sum(dot, i, w, 1, 0, 1);
     check_sum(bend, i, h, 1, 0, 2);
     check_added(to[0], w, i, &step, NULL, 1);
-    check_added(to[1], w, i, &step, NULL, 1);
-    check_added(to[2], w, i, &step, h, 1);
-    check_added(to[3], w, i, &step, h, 1);
+    check_added(to[1], w, i, &step, h, 1);
 }
 
 /* Of the classes from the last on every third, `some` of them. */
@@ -399,26 +393,11 @@ static bool try_folding(void *what, bda_error *err)
     (void)what;
     fold f;
     if (!fold_open(&f, alone, b.d, 1, err)) {
-        assert_true(!f.folded && !f.place && !f.memory.last && !f.cells.last);
+        assert_true(!f.folded && !f.place && !f.memory.last);
         return false;
     }
     fold_close(&f);
     return true;
-}
-
-static bool try_sharing(void *what, bda_error *err)
-{
-    (void)what;
-    feed f;
-    feed_seat *seats;
-    arena memory = {0};
-    const problem_request request = request_for("logistic", 1);
-    problem p = {0};
-    const bool ok = problem_open(&p, alone, b.d, &request, err) && feed_open(&f, &seats, &p, false, &memory, err) &&
-                    problem_share_rows(&p, err);
-    arena_free(&memory);
-    problem_close(&p);
-    return ok;
 }
 
 static void memory_runs_out(void **unused)
@@ -428,38 +407,7 @@ static void memory_runs_out(void **unused)
         draw_rows((rows_form)form, FEATURES, SHARED, SINGLE);
         copy_data(2, 2);
         assert_true(support_run_short(try_folding, NULL) > 3);
-        assert_true(support_run_short(try_sharing, NULL) > 10);
         data_free(b.d);
-    }
-}
-
-/* ---- rows that all see -------------------------------------------------------------------------------------- */
-
-static void shared_rows_are_the_same(void **unused)
-{
-    (void)unused;
-    for (int form = ROWS_ONES; form <= ROWS_DOUBLE; form++) {
-        bda_error err = {0};
-        open_bench((rows_form)form, 2, 1.5, 2);
-        const uint64_t *before = b.p.rows.start;
-        assert_true(problem_share_rows(&b.p, &err));
-        assert_non_null(b.p.fold.all);
-        assert_ptr_not_equal(b.p.rows.start, before);
-        assert_int_equal(b.p.rows.columns, FOLDED + 1);
-        check_products(); /* against b.y, which was spread out before */
-        const rows *seen = b.p.fold.all;
-        assert_null(seen->own);
-        assert_int_equal(seen->count, ROWS);
-        for (uint64_t i = 0; i < ROWS; i++) {
-            assert_int_equal(seen->start[i + 1], b.p.rows.start[i + 1]);
-            for (uint64_t k = seen->start[i]; k < seen->start[i + 1]; k++)
-                assert_true(support_value(seen, i, k) == b.y[i][support_column(seen, k)]);
-        }
-        before = b.p.rows.start;
-        assert_true(problem_share_rows(&b.p, &err)); /* once for all */
-        assert_ptr_equal(b.p.rows.start, before);
-        check_weights(1, true);
-        close_bench();
     }
 }
 
@@ -474,7 +422,6 @@ int main(void)
         cmocka_unit_test(some_are_not_folded),
         cmocka_unit_test(other_regularisers_are_not_folded),
         cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(shared_rows_are_the_same),
     };
     return cmocka_run_group_tests(tests, support_open, support_close);
 }

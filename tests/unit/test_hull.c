@@ -402,8 +402,8 @@ static void test_no_memory(void **unused)
 
 /* ---- lock-free ------------------------------------------------------------------------------------------------ */
 
-/* Each block's dv is its own X_k da_k, whatever the others did to u; alone on one thread nothing is lost of it. */
-static void shared_u_is_kept(const shape *s)
+/* Each block's dv is its own X_k da_k, whatever it took over from the others, and wherever it began. */
+static void own_part_is_kept(const shape *s)
 {
     bench t;
     arena memory = {0};
@@ -411,17 +411,23 @@ static void shared_u_is_kept(const shape *s)
     const uint64_t width = s->classes ? s->classes : 1, n = COLUMNS * width;
     bench_open(&t, s);
     block **blocks = blocks_open(&memory, &t.problem, &err);
-    double w[COLUMNS * CLASSES], h[COLUMNS * CLASSES], u[COLUMNS * CLASSES], dv[COLUMNS * CLASSES];
+    double w[COLUMNS * CLASSES], h[COLUMNS * CLASSES], start[COLUMNS * CLASSES], dv[COLUMNS * CLASSES];
     double alpha[ROWS * CLASSES];
-    long double together[COLUMNS * CLASSES] = {0};
+    pool pool;
+    pool_seat *seat;
+    assert_true(pool_open(&pool, &seat, &t.problem, true, &memory, &err) && pool.n == n);
     for (uint64_t j = 0; j < n; j++) {
-        u[j] = w[j] = uniform(-0.1, 0.1);
+        w[j] = uniform(-0.1, 0.1);
+        start[j] = w[j] + uniform(-0.01, 0.01);
         h[j] = s->factors ? uniform(0.5, 2) : 1;
     }
+    pool_fill(&pool, w);
     for (uint64_t k = 0; k < t.data->local_blocks; k++) {
         block_value value;
         block_direction d;
-        subproblem model = {.w = w, .h = s->factors ? h : NULL, .a1 = 1.5, .a2 = 0.1, .epochs = 2, .shared = u};
+        subproblem model = {.h = s->factors ? h : NULL, .a1 = 1.5, .a2 = 0.1, .epochs = 2, .seat = &seat[k]};
+        model.pool = w;
+        model.w = k % 2 ? start : w;
         model.trial = (const double[BLOCK_TRIALS]){1, 0.5, 0.25, 0.125};
         model.trials = BLOCK_TRIALS;
         block_evaluate(blocks[k], w, INFINITY, &value);
@@ -434,22 +440,24 @@ static void shared_u_is_kept(const shape *s)
         for (uint64_t j = 0; j < n; j++) {
             assert_true(fabsl(dv[j] - image[j]) <= 1e-13L);
             largest = fmaxl(largest, fabs(dv[j]));
-            together[j] += image[j];
         }
         assert_true(d.largest == largest && d.cells > 0);
     }
+    bool told = false;
     for (uint64_t j = 0; j < n; j++)
-        assert_true(fabsl(u[j] - (w[j] + 1.5L * h[j] * together[j])) <= 1e-12L);
+        told |= pool.u[j] != w[pool.order ? pool.order[j] : j];
+    assert_true(told);
+    pool_close(&pool);
     blocks_close(blocks);
     arena_free(&memory);
     bench_close(&t);
 }
 
-static void test_shared_u(void **unused)
+static void test_own_part(void **unused)
 {
     (void)unused;
     state = 8;
-    for_hull_shapes(shared_u_is_kept);
+    for_hull_shapes(own_part_is_kept);
 }
 
 /* Four threads on one u: no two runs are alike, but each round says the truth, and f falls. */
@@ -577,7 +585,7 @@ int main(void)
         cmocka_unit_test(test_first_round),     cmocka_unit_test(test_every_round),
         cmocka_unit_test(test_drift),           cmocka_unit_test(test_primal),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_shared_u),        cmocka_unit_test(test_lock_free),
+        cmocka_unit_test(test_own_part),        cmocka_unit_test(test_lock_free),
         cmocka_unit_test(test_lock_free_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

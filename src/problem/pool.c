@@ -1,0 +1,204 @@
+/* pool.c - see pool.h. */
+#include "problem/pool.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/frequency.h"
+#include "problem/problem.h"
+
+#define ROWS_LOOKED_AT 2048 /* of a block, for how often its rows have a column */
+#define NUMBERS_A_LINE (POOL_LINE / sizeof(double))
+/* A block's own changes in a cache line from one time to the next, where it shares with one other: then the line's
+ * way from that one's processor costs little beside them, and convergence does not suffer yet. The more others, the
+ * more of their changes a block does not know of in the meantime. */
+#define CHANGES_A_LINE 32.0
+#define TIMES_A_PASS 4.0 /* at least */
+
+static uint64_t pages_of(const pool *l)
+{
+    return (l->n + POOL_PAGE - 1) / POOL_PAGE;
+}
+
+static uint64_t bytes_of(const pool *l)
+{
+    return l->n * sizeof *l->u + pages_of(l) * sizeof *l->busy;
+}
+
+static uint64_t width_of(const problem *p)
+{
+    return p->n / p->rows.columns;
+}
+
+/* ---- how often each page is due ------------------------------------------------------------------------------ */
+
+/* count: of each column, among the rows looked at; returns how many these are. */
+ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form form)
+{
+    const rows *r = &p->rows;
+    uint64_t looked_at = 0;
+    for (uint64_t k = 0; k < p->data->local_blocks; k++) {
+        const uint64_t first = p->data->block_start[k], end = p->data->block_start[k + 1];
+        const uint64_t stride = (end - first) / ROWS_LOOKED_AT + 1;
+        for (uint64_t i = first; i < end; i += stride, looked_at++)
+            for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
+                count[rows_column(r, form, j)]++;
+    }
+    if (r->bias != 0)
+        count[r->columns - 1] += (uint32_t)looked_at;
+    return looked_at;
+}
+
+/* place: [columns] of each in the common u */
+static void order_numbers(pool *l, const problem *p, const uint32_t *place)
+{
+    const uint64_t width = width_of(p);
+    for (uint64_t j = 0; j < p->rows.columns; j++)
+        for (uint64_t m = 0; m < width; m++)
+            l->order[place[j] * width + m] = (uint32_t)(j * width + m);
+}
+
+/* Looks from one time to the next, as a power of 2; -1: nobody else changes the page. a_visit: changes of one of its
+ * numbers, on average */
+static int tier_of(const problem *p, double a_visit, uint64_t members)
+{
+    if (a_visit == 0)
+        return -1;
+    const double rows = (double)p->data->instances / (double)p->data->blocks, others = fmax((double)members - 1, 1);
+    const double often = CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(others);
+    return (int)fmin(fmax(log2(fmin(often, rows / TIMES_A_PASS) / POOL_EVERY), 0), POOL_TIERS - 1);
+}
+
+/* count: of each column among so many rows. tier: [pages], work space */
+static void make_tiers(pool *l, const problem *p, const uint32_t *count, uint64_t looked_at, int *tier)
+{
+    const uint64_t pages = pages_of(l), width = width_of(p);
+    const uint64_t members = l->one_machine ? p->data->blocks : p->data->local_blocks;
+    const bool few = width > 1 && p->loss->kind != LOSS_LOGISTIC; /* about two classes change at a visit */
+    for (uint64_t page = 0; page < pages; page++) {
+        const uint64_t first = page * POOL_PAGE, end = l->n - first < POOL_PAGE ? l->n : first + POOL_PAGE;
+        uint64_t cells = 0;
+        for (uint64_t k = first; k < end; k++)
+            cells += count[(l->order ? l->order[k] : k) / width];
+        const double a_visit = (double)cells / (double)(end - first) / (double)looked_at;
+        tier[page] = tier_of(p, few ? a_visit * 2 / (double)width : a_visit, members);
+    }
+    uint64_t k = 0;
+    for (int t = 0; t < POOL_TIERS; t++) {
+        l->first[t] = k;
+        for (uint64_t page = 0; page < pages; page++)
+            if (tier[page] == t)
+                l->page[k++] = (uint32_t)page;
+        if (k > l->first[t])
+            l->tiers = t + 1;
+    }
+    l->first[POOL_TIERS] = k;
+}
+
+/* By some of the rows of each block. Folded columns are in order of frequency already. */
+static bool plan(pool *l, const problem *p, arena *memory, bda_error *err)
+{
+    const uint64_t columns = p->rows.columns;
+    const bool sorts = !p->fold.folded && l->n > POOL_PAGE && l->n < UINT32_MAX;
+    arena scratch = {0};
+    uint32_t *count = ARENA_TAKE(&scratch, uint32_t, columns + columns % 2, err), *place = NULL;
+    uint64_t *bucket = ARENA_TAKE(&scratch, uint64_t, FREQUENCY_BUCKETS, err);
+    int *tier = ARENA_TAKE(&scratch, int, pages_of(l) + 1, err);
+    l->page = ARENA_TAKE(memory, uint32_t, pages_of(l) + 1, err);
+    if (sorts) {
+        place = ARENA_TAKE(&scratch, uint32_t, columns, err);
+        l->order = ARENA_TAKE(memory, uint32_t, l->n, err);
+    }
+    const bool ok = comm_agree(l->comm, count && bucket && tier && l->page && (!sorts || (place && l->order)), err);
+    if (ok) {
+        uint64_t looked_at = 0;
+#define CALL(form) looked_at = count_cells(p, count, form)
+        ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+        if (l->one_machine) {
+            comm_sum_long(l->comm, count, (columns + 1) / 2);
+            comm_sum_counts(l->comm, &looked_at, 1);
+        }
+        if (sorts) {
+            memcpy(place, count, columns * sizeof *place);
+            frequency_places(place, columns, 0, bucket);
+            order_numbers(l, p, place);
+        }
+        make_tiers(l, p, count, looked_at > 0 ? looked_at : 1, tier);
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------------- */
+
+static bool take_seats(const pool *l, pool_seat **seats, const problem *p, arena *memory, bda_error *err)
+{
+    const uint64_t local = p->data->local_blocks;
+    pool_seat *seat = ARENA_TAKE(memory, pool_seat, local + 1, err);
+    for (uint64_t k = 0; seat && k < local; k++) {
+        seat[k] = (pool_seat){.of = l,
+                              .seen = ARENA_TAKE(memory, double, l->n, err),
+                              .mine = ARENA_TAKE(memory, double, l->n, err),
+                              .looks = p->data->first_block + k}; /* not all at the same page at the same time */
+        if (!seat[k].seen || !seat[k].mine)
+            return false;
+    }
+    *seats = seat;
+    return seat != NULL;
+}
+
+bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, arena *memory, bda_error *err)
+{
+    *l = (pool){.n = p->n, .comm = p->comm};
+    *seats = NULL;
+    l->u = comm_share(p->comm, bytes_of(l));
+    l->one_machine = l->u != NULL;
+    if (!l->one_machine && !anywhere)
+        return true;
+    if (!l->one_machine)
+        l->u = arena_take(memory, bytes_of(l), 1, "weights that threads share", err);
+    if (!comm_agree(p->comm, l->u && take_seats(l, seats, p, memory, err), err))
+        return false;
+    l->busy = (uint32_t *)(l->u + l->n);
+    return plan(l, p, memory, err);
+}
+
+void pool_close(pool *l)
+{
+    if (l->one_machine)
+        comm_unshare(l->comm, l->u, bytes_of(l));
+}
+
+/* ---- a round -------------------------------------------------------------------------------------------------- */
+
+void pool_fill(const pool *l, const double *from)
+{
+    const int size = l->one_machine ? bda_comm_size(l->comm) : 1, rank = l->one_machine ? bda_comm_rank(l->comm) : 0;
+    const uint64_t first = comm_first_block(l->n, rank, size), end = comm_first_block(l->n, rank + 1, size);
+    for (uint64_t j = first; j < end; j++)
+        l->u[j] = from[l->order ? l->order[j] : j];
+    if (l->one_machine)
+        comm_meet(l->comm);
+}
+
+void pool_begin(pool_seat *s, const double *from, const double *start)
+{
+    const uint32_t *order = s->of->order;
+    double *restrict seen = s->seen, *restrict mine = s->mine;
+    for (uint64_t j = 0; j < s->of->n; j++) {
+        const uint64_t at = order ? order[j] : j;
+        seen[j] = from[at];
+        mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */
+    }
+}
+
+void pool_end(const pool_seat *s, double *copy)
+{
+    const uint32_t *order = s->of->order;
+    const double *restrict seen = s->seen, *restrict mine = s->mine;
+    for (uint64_t j = 0; j < s->of->n; j++) {
+        const uint64_t at = order ? order[j] : j;
+        copy[at] = mine[j] + (copy[at] - seen[j]);
+    }
+}

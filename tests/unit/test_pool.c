@@ -1,0 +1,256 @@
+/* test_pool.c - copies of one vector: what blocks change in theirs comes to all others once, at the times planned,
+ * and each knows its own part. Changes are whole numbers, so that sums are exact in any order. */
+#include "problem/pool.h"
+
+#include "unit/fold_support.h"
+
+enum { MOST_BLOCKS = 3, MOST_N = (FEATURES + 1) * 3 };
+
+typedef struct pooling {
+    pool pool;
+    pool_seat *seat;
+    arena memory;
+    uint64_t blocks, width;
+    double from[MOST_N], copy[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
+    uint64_t count[FEATURES + ROWS + 1];    /* rows that have a column, own cells left out */
+    uint64_t times[MOST_N / POOL_PAGE + 1]; /* that a page is due while the rarest is once */
+} pooling;
+
+static pooling f;
+
+/* As they were made, or folded. */
+static void open_pooling(const char *loss, rows_form form, uint64_t labels, double bias, uint64_t blocks, bool folded)
+{
+    bda_error err = {0};
+    memset(&f, 0, sizeof f);
+    if (folded) {
+        open_with(loss, form, labels, bias, blocks);
+    } else {
+        problem_request request = request_for(loss, bias);
+        request.l1_ratio = 0.1;
+        draw_rows(form, FEATURES, SHARED, SINGLE);
+        copy_data(labels, blocks);
+        assert_true(problem_open(&b.p, alone, b.d, &request, &err));
+        assert_false(b.p.fold.folded);
+    }
+    assert_true(pool_open(&f.pool, &f.seat, &b.p, false, &f.memory, &err));
+    assert_true(f.pool.u && f.pool.n == b.p.n && b.p.n <= MOST_N);
+    assert_true(blocks <= MOST_BLOCKS);
+    for (uint64_t k = 0; k < b.p.rows.start[ROWS]; k++)
+        f.count[support_column(&b.p.rows, k)]++;
+    if (b.p.rows.bias != 0)
+        f.count[b.p.rows.columns - 1] = ROWS;
+    f.blocks = blocks;
+    f.width = labels > 2 ? labels : 1;
+}
+
+static void close_pooling(void)
+{
+    pool_close(&f.pool);
+    arena_free(&f.memory);
+    close_bench();
+}
+
+static uint64_t place_of(uint64_t k)
+{
+    return f.pool.order ? f.pool.order[k] : k;
+}
+
+/* Of rows that have the number's column. */
+static uint64_t count_at(uint64_t k)
+{
+    return f.count[place_of(k) / f.width];
+}
+
+/* Every number of u has its place, and what rows have more often comes first. */
+static void check_order(void)
+{
+    static bool seen[MOST_N];
+    memset(seen, 0, sizeof seen);
+    assert_true((f.pool.order == NULL) == b.p.fold.folded);
+    for (uint64_t k = 0; k < f.pool.n; k++) {
+        assert_true(place_of(k) < f.pool.n && !seen[place_of(k)]);
+        seen[place_of(k)] = true;
+        assert_true(!f.pool.order || k == 0 || count_at(k - 1) >= count_at(k));
+    }
+}
+
+/* Rows that have a column of the page, on average over its numbers, times POOL_PAGE. */
+static double changes_in(uint64_t page)
+{
+    const uint64_t first = page * POOL_PAGE, end = first + POOL_PAGE < f.pool.n ? first + POOL_PAGE : f.pool.n;
+    uint64_t sum = 0;
+    for (uint64_t k = first; k < end; k++)
+        sum += count_at(k);
+    return (double)(sum * POOL_PAGE) / (double)(end - first);
+}
+
+/* Pages that rows have are due every 2^tier looks, those with more to bring more often, and no others are. */
+static void check_tiers(void)
+{
+    const int tiers = f.pool.tiers;
+    double most = INFINITY;
+    assert_true(tiers > 0 && f.pool.first[0] == 0);
+    memset(f.times, 0, sizeof f.times);
+    for (int t = 0; t < tiers; t++) {
+        double least = most;
+        for (uint64_t k = f.pool.first[t]; k < f.pool.first[t + 1]; k++) {
+            const uint64_t page = f.pool.page[k];
+            assert_true(changes_in(page) > 0 && changes_in(page) <= most);
+            least = fmin(least, changes_in(page));
+            assert_true(f.times[page] == 0);
+            f.times[page] = (uint64_t)1 << (tiers - 1 - t);
+        }
+        most = least;
+    }
+    for (uint64_t page = 0; page * POOL_PAGE < f.pool.n; page++)
+        assert_true((f.times[page] > 0) == (changes_in(page) > 0));
+}
+
+/* All copies begin with `from`, and that of each with a little more, as hull.c has it. */
+static void begin_round(bool apart)
+{
+    for (uint64_t j = 0; j < f.pool.n; j++)
+        f.from[j] = floor(uniform(-99, 99));
+    pool_fill(&f.pool, f.from);
+    for (uint64_t k = 0; k < f.blocks && k < MOST_BLOCKS; k++) {
+        memcpy(f.copy[k], f.from, sizeof f.from);
+        memset(f.own[k], 0, sizeof f.own[k]);
+        for (uint64_t j = 0; apart && j < f.pool.n; j += 1 + k)
+            f.copy[k][j] += (double)(k + 1);
+        pool_begin(&f.seat[k], f.from, f.copy[k]);
+    }
+}
+
+/* A copy that is one more at every look says in u how often its pages came. */
+static void check_looks(void)
+{
+    pool_seat *s = &f.seat[0];
+    begin_round(false);
+    for (uint64_t look = 0; look < (uint64_t)1 << (f.pool.tiers - 1); look++) {
+        for (uint64_t k = 0; k < f.pool.n; k++)
+            f.copy[0][place_of(k)] = s->seen[k] + 1;
+        pool_look(s, f.copy[0]);
+    }
+    for (uint64_t k = 0; k < f.pool.n; k++)
+        assert_true(f.pool.u[k] == f.from[place_of(k)] + (double)f.times[k / POOL_PAGE]);
+}
+
+static void change(uint64_t k, uint64_t j, double by)
+{
+    f.copy[k][j] += by;
+    f.own[k][j] += by;
+}
+
+static void look_at_all(uint64_t k)
+{
+    for (uint64_t look = 0; look < (uint64_t)1 << f.pool.tiers; look++)
+        pool_look(&f.seat[k], f.copy[k]);
+}
+
+/* Once nothing changes any more, all have everything that is due, and each its own part. */
+static void end_round(bool apart)
+{
+    for (int round = 0; round < 2; round++)
+        for (uint64_t k = 0; k < f.blocks; k++)
+            look_at_all(k);
+    for (uint64_t at = 0; at < f.pool.n; at++) {
+        const uint64_t j = place_of(at);
+        double wanted = f.from[j];
+        for (uint64_t k = 0; k < f.blocks; k++)
+            wanted += f.own[k][j] + (apart && j % (1 + k) == 0 ? (double)(k + 1) : 0);
+        for (uint64_t k = 0; k < f.blocks && f.times[at / POOL_PAGE] > 0; k++)
+            assert_true(f.copy[k][j] == wanted && f.pool.u[at] == wanted);
+    }
+    for (uint64_t k = 0; k < f.blocks; k++) {
+        pool_end(&f.seat[k], f.copy[k]);
+        assert_memory_equal(f.copy[k], f.own[k], f.pool.n * sizeof(double));
+    }
+}
+
+static void check_rounds(void)
+{
+    for (int round = 0; round < 4; round++) {
+        begin_round(round % 2);
+        for (int step = 0; step < 3000; step++) {
+            const uint64_t k = (uint64_t)uniform(0, (double)f.blocks);
+            change(k, (uint64_t)uniform(0, (double)f.pool.n), floor(uniform(-9, 9)));
+            if (step % 7 == 0)
+                pool_look(&f.seat[k], f.copy[k]);
+        }
+        end_round(round % 2);
+    }
+}
+
+static void all_hear_of_all(void **unused)
+{
+    (void)unused;
+    for (int form = ROWS_ONES; form <= ROWS_DOUBLE; form++)
+        for (int folded = 0; folded < 2; folded++)
+            for (uint64_t labels = 2; labels <= 3; labels++) {
+                const uint64_t blocks = 1 + (uint64_t)(form + folded) % MOST_BLOCKS;
+                open_pooling(form % 2 ? "hinge" : "logistic", (rows_form)form, labels, form < 2 ? 1.5 : -1, blocks,
+                             folded);
+                check_order();
+                check_tiers();
+                check_looks();
+                check_rounds();
+                close_pooling();
+            }
+}
+
+/* A page that somebody is at stays as it is, and comes the next time. */
+static void nobody_waits(void **unused)
+{
+    (void)unused;
+    open_pooling("hinge", ROWS_ONES, 2, -1, 2, true);
+    begin_round(false);
+    f.pool.busy[0] = 1;
+    change(0, 3, 5);
+    look_at_all(0);
+    assert_true(f.pool.u[3] == f.from[3] && f.pool.busy[0] == 1);
+    f.pool.busy[0] = 0;
+    look_at_all(0);
+    assert_true(f.pool.u[3] == f.from[3] + 5 && f.pool.busy[0] == 0 && f.copy[1][3] == f.from[3]);
+    look_at_all(1);
+    assert_true(f.copy[1][3] == f.from[3] + 5);
+    close_pooling();
+}
+
+static bool try_pooling(void *what, bda_error *err)
+{
+    (void)what;
+    arena memory = {0};
+    pool any;
+    pool_seat *seats;
+    const problem_request request = request_for("logistic", 1);
+    problem p = {0};
+    const bool opened = problem_open(&p, alone, b.d, &request, err);
+    bool ok = opened && pool_open(&any, &seats, &p, false, &memory, err);
+    if (ok && !any.u) /* no room for what ranks share is no failure */
+        ok = err_set(err, BDA_FAILED, "out of memory");
+    if (opened)
+        pool_close(&any);
+    arena_free(&memory);
+    problem_close(&p);
+    return ok;
+}
+
+static void memory_runs_out(void **unused)
+{
+    (void)unused;
+    draw_rows(ROWS_FLOAT, FEATURES, SHARED, SINGLE);
+    copy_data(2, 2);
+    assert_true(support_run_short(try_pooling, NULL) > 10);
+    data_free(b.d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_hear_of_all),
+        cmocka_unit_test(nobody_waits),
+        cmocka_unit_test(memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, support_open, support_close);
+}
