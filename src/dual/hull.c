@@ -476,8 +476,9 @@ static double bytes_kept(const problem *p, int ring)
     const double width = p->classes > 2 ? (double)p->classes : 1, rows = (double)p->rows.count;
     const double margins = 6, points = 2 * ring * (p->loss->kind == LOSS_LOGISTIC && width == 1 ? 2 : 1);
     const bool sparse = width > 1 && p->loss->kind != LOSS_LOGISTIC; /* Crammer-Singer: about four alphas a row */
+    const double shared = p->data->blocks > 1 ? 2 * (double)p->data->local_blocks : 0;
     return sizeof(double) *
-           ((double)p->n * (2 * ring + 3) + rows * (margins * width + points * (sparse ? 8 : width)));
+           ((double)p->n * (2 * ring + 3 + shared) + rows * (margins * width + points * (sparse ? 8 : width)));
 }
 
 /* On the rank that has least to spare; the same on all. */

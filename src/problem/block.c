@@ -68,13 +68,13 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
-    double *u = dv;
+    double *u = dv; /* until the passes are over */
     if (s->seat)
         pool_begin(s->seat, s->pool, s->w);
-    if (!coupled)
-        memset(dv, 0, n * sizeof *dv);
-    else
+    if (coupled)
         memcpy(u, s->w, n * sizeof *u);
+    else
+        memset(dv, 0, n * sizeof *dv);
 
     rng random;
     rng_open(&random, s->seed, s->round, b->number);

@@ -42,6 +42,7 @@ typedef struct extent {
     const loss *loss;
     uint64_t n, classes, instances, blocks;
     bool identity; /* w and v are one vector */
+    bool several;  /* blocks in all, whose model auto may let them share (pool.h) */
 } extent;
 
 static uint64_t training_bytes(const extent *e)
@@ -54,8 +55,10 @@ static uint64_t training_bytes(const extent *e)
     bool sparse = width > 1 && e->loss->kind != LOSS_LOGISTIC && !k->primal;
     uint64_t numbers = e->n * (k->vectors + k->block_vectors * blocks + (e->identity ? 0 : 2)) +
                        e->instances * k->margins * (sparse ? 8 : width);
-    const method *newton = method_find("newton");
-    if (e->method == newton || (e->method == method_find("auto") && e->n <= newton->most_weights))
+    const method *newton = method_find("newton"), *any = method_find("auto");
+    if (e->method == any && e->several)
+        numbers += e->n * (1 + 2 * blocks);
+    if (e->method == newton || (e->method == any && e->n <= newton->most_weights))
         numbers += e->n * e->n;
     return numbers * sizeof(double) + (k->primal ? 0 : block_forecast(e->loss, e->classes, e->instances));
 }
@@ -92,7 +95,8 @@ uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, in
                       .classes = classes,
                       .instances = instances,
                       .blocks = share(blocks, size),
-                      .identity = !factors && s->l1_ratio == 0};
+                      .identity = !factors && s->l1_ratio == 0,
+                      .several = blocks > 1};
     return FIXED + cells * cell + instances * row + training_bytes(&e) + (factors ? columns * sizeof(double) : 0);
 }
 
@@ -123,7 +127,8 @@ bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err)
                                                    .classes = p->classes,
                                                    .instances = p->rows.count,
                                                    .blocks = p->data->local_blocks,
-                                                   .identity = p->penalty.kind->identity});
+                                                   .identity = p->penalty.kind->identity,
+                                                   .several = p->data->blocks > 1});
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();

@@ -253,8 +253,8 @@ static const bda_option train_options[] = {
      .preset = "",
      .choices = thread_modes,
      .help = "blocks: each rank and thread has blocks of its own, and the same seed gives the same bits; lock-free: "
-             "those on one machine work on one block, and it does not; default: lock-free where auto finds long "
-             "vectors and all ranks on one machine, unless --blocks is given",
+             "those on one machine work on one block, and it does not; default: lock-free where auto finds "
+             "100,000 nonzeros or more and all ranks on one machine, unless --blocks is given",
      AT(threads_mode)},
     {.name = "log",
      .type = BDA_TEXT,

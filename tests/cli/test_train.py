@@ -280,8 +280,8 @@ class Ranks(support.Case):
         self.assertEqual(self.read("m12"), self.read("m2"))
 
     def test_one_machine_shares_a_block(self):
-        """Many weights: ranks and threads of one machine work as one block, unless somebody asks for blocks."""
-        self.write("d", support.libsvm(support.problem(rows=300, features=40000, nonzeros=20)))
+        """Many cells: ranks and threads of one machine work as one block, unless somebody asks for blocks."""
+        self.write("d", support.libsvm(support.problem(rows=2600, features=40000, nonzeros=40)))
         self.works("train", "--gap=1e-6", "--log=log", "d", "m")
         optimum = self.log("log")[-1]["primal"]
         for ranks, threads in ((2, 1), (3, 2), (0, 2)):
