@@ -13,7 +13,7 @@
  * way from that one's processor costs little beside them, and convergence does not suffer yet. The more others, the
  * more of their changes a block does not know of in the meantime. */
 #define CHANGES_A_LINE 32.0
-#define TIMES_A_PASS 4.0 /* at least */
+#define TIMES_A_PASS 2.0 /* at least */
 
 static uint64_t pages_of(const pool *l)
 {
