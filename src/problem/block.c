@@ -68,13 +68,14 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
-    double *u = dv; /* until the passes are over */
+    const bool direct = s->seat && s->seat->of->direct;
+    double *u = direct ? s->seat->of->u : dv; /* dv's memory until the passes are over */
     if (s->seat)
         pool_begin(s->seat, s->pool, s->w);
-    if (coupled)
-        memcpy(u, s->w, n * sizeof *u);
-    else
+    if (!coupled)
         memset(dv, 0, n * sizeof *dv);
+    else if (!direct)
+        memcpy(u, s->w, n * sizeof *u);
 
     rng random;
     rng_open(&random, s->seed, s->round, b->number);
@@ -86,7 +87,8 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         if (!coupled)
             break; /* every variable has found its minimum */
     }
-    const bool anew = coupled && s->a1 < LEAST_A1; /* u - w = a1 H dv, but for digits that a small a1 costs */
+    /* u - w = a1 H dv, but for other blocks' changes where there is one u, and digits that a small a1 costs */
+    const bool anew = coupled && (direct || s->a1 < LEAST_A1);
     if (anew) {
         memset(dv, 0, n * sizeof *dv);
         b->kind->image(b, dv);

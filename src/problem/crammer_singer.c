@@ -310,8 +310,8 @@ ROWS_INLINE uint64_t pass(crammer_singer *b, const subproblem *s, const double *
     double worst = 0;
     uint64_t cells = 0;
     for (uint32_t k = b->moving; k-- > 0;) {
-        if (s->seat && k % POOL_EVERY == 0)
-            pool_look(s->seat, to);
+        if (s->seat)
+            pool_visit(s->seat, to);
         if (k >= AHEAD)
             rows_prefetch(r, form, first + order[k - AHEAD]);
         uint32_t i = order[k];

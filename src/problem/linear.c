@@ -41,9 +41,9 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
     const bool wide = p->n > WEIGHTS_BEYOND_CACHE;
     double worst = 0;
     uint64_t cells = 0;
-    for (uint32_t k = 0, visits = 0; k < b->active; k++) {
-        if (s->seat && visits++ % POOL_EVERY == 0)
-            pool_look(s->seat, to);
+    for (uint32_t k = 0; k < b->active; k++) {
+        if (s->seat)
+            pool_visit(s->seat, to);
         if (k + AHEAD_VARIABLE < b->active) {
             uint32_t far = b->order[k + AHEAD_VARIABLE], near = b->order[k + AHEAD_CELLS];
             __builtin_prefetch(&b->var[far], 1);

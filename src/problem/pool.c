@@ -14,6 +14,16 @@
  * more of their changes a block does not know of in the meantime. */
 #define CHANGES_A_LINE 32.0
 #define TIMES_A_PASS 2.0 /* at least */
+#define EVERY 16         /* visits from one look to the next; fewer where a pass is short */
+#define LOOKS_A_PASS 64
+#define DIRECT (1u << 19) /* numbers, see `direct` */
+
+static uint64_t least_direct = DIRECT;
+
+void pool_test_direct(uint64_t numbers)
+{
+    least_direct = numbers > 0 ? numbers : DIRECT;
+}
 
 static uint64_t pages_of(const pool *l)
 {
@@ -28,6 +38,11 @@ static uint64_t bytes_of(const pool *l)
 static uint64_t width_of(const problem *p)
 {
     return p->n / p->rows.columns;
+}
+
+static double rows_of_a_block(const problem *p)
+{
+    return (double)p->data->instances / (double)p->data->blocks;
 }
 
 /* ---- how often each page is due ------------------------------------------------------------------------------ */
@@ -60,13 +75,19 @@ static void order_numbers(pool *l, const problem *p, const uint32_t *place)
 
 /* Looks from one time to the next, as a power of 2; -1: nobody else changes the page. a_visit: changes of one of its
  * numbers, on average */
-static int tier_of(const problem *p, double a_visit, uint64_t members)
+static int tier_of(const pool *l, const problem *p, double a_visit, uint64_t members)
 {
     if (a_visit == 0)
         return -1;
-    const double rows = (double)p->data->instances / (double)p->data->blocks, others = fmax((double)members - 1, 1);
+    const double rows = rows_of_a_block(p), others = fmax((double)members - 1, 1);
     const double often = CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(others);
-    return (int)fmin(fmax(log2(fmin(often, rows / TIMES_A_PASS) / POOL_EVERY), 0), POOL_TIERS - 1);
+    return (int)fmin(fmax(log2(fmin(often, rows / TIMES_A_PASS) / (double)l->every), 0), POOL_TIERS - 1);
+}
+
+/* A visit changes about two classes of an instance. */
+static bool changes_few(const problem *p)
+{
+    return width_of(p) > 1 && p->loss->kind != LOSS_LOGISTIC;
 }
 
 /* count: of each column among so many rows. tier: [pages], work space */
@@ -74,14 +95,13 @@ static void make_tiers(pool *l, const problem *p, const uint32_t *count, uint64_
 {
     const uint64_t pages = pages_of(l), width = width_of(p);
     const uint64_t members = l->one_machine ? p->data->blocks : p->data->local_blocks;
-    const bool few = width > 1 && p->loss->kind != LOSS_LOGISTIC; /* about two classes change at a visit */
     for (uint64_t page = 0; page < pages; page++) {
         const uint64_t first = page * POOL_PAGE, end = l->n - first < POOL_PAGE ? l->n : first + POOL_PAGE;
         uint64_t cells = 0;
         for (uint64_t k = first; k < end; k++)
             cells += count[(l->order ? l->order[k] : k) / width];
         const double a_visit = (double)cells / (double)(end - first) / (double)looked_at;
-        tier[page] = tier_of(p, few ? a_visit * 2 / (double)width : a_visit, members);
+        tier[page] = tier_of(l, p, changes_few(p) ? a_visit * 2 / (double)width : a_visit, members);
     }
     uint64_t k = 0;
     for (int t = 0; t < POOL_TIERS; t++) {
@@ -137,11 +157,9 @@ static bool take_seats(const pool *l, pool_seat **seats, const problem *p, arena
     const uint64_t local = p->data->local_blocks;
     pool_seat *seat = ARENA_TAKE(memory, pool_seat, local + 1, err);
     for (uint64_t k = 0; seat && k < local; k++) {
-        seat[k] = (pool_seat){.of = l,
-                              .seen = ARENA_TAKE(memory, double, l->n, err),
-                              .mine = ARENA_TAKE(memory, double, l->n, err),
-                              .looks = p->data->first_block + k}; /* not all at the same page at the same time */
-        if (!seat[k].seen || !seat[k].mine)
+        seat[k] = (pool_seat){.of = l, .looks = p->data->first_block + k}; /* not all at one page at the same time */
+        if (!l->direct && (!(seat[k].seen = ARENA_TAKE(memory, double, l->n, err)) ||
+                           !(seat[k].mine = ARENA_TAKE(memory, double, l->n, err))))
             return false;
     }
     *seats = seat;
@@ -150,7 +168,7 @@ static bool take_seats(const pool *l, pool_seat **seats, const problem *p, arena
 
 bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, arena *memory, bda_error *err)
 {
-    *l = (pool){.n = p->n, .comm = p->comm};
+    *l = (pool){.n = p->n, .direct = changes_few(p) && p->n >= least_direct, .comm = p->comm};
     *seats = NULL;
     l->u = comm_share(p->comm, bytes_of(l));
     l->one_machine = l->u != NULL;
@@ -158,10 +176,11 @@ bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, aren
         return true;
     if (!l->one_machine)
         l->u = arena_take(memory, bytes_of(l), 1, "weights that threads share", err);
+    l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
     if (!comm_agree(p->comm, l->u && take_seats(l, seats, p, memory, err), err))
         return false;
     l->busy = (uint32_t *)(l->u + l->n);
-    return plan(l, p, memory, err);
+    return l->direct || plan(l, p, memory, err);
 }
 
 void pool_close(pool *l)
@@ -186,7 +205,10 @@ void pool_begin(pool_seat *s, const double *from, const double *start)
 {
     const uint32_t *order = s->of->order;
     double *restrict seen = s->seen, *restrict mine = s->mine;
-    for (uint64_t j = 0; j < s->of->n; j++) {
+    for (uint64_t j = 0; s->of->direct && from != start && j < s->of->n; j++)
+        if (start[j] != from[j])
+            s->of->u[j] += start[j] - from[j];
+    for (uint64_t j = 0; !s->of->direct && j < s->of->n; j++) {
         const uint64_t at = order ? order[j] : j;
         seen[j] = from[at];
         mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */

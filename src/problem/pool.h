@@ -8,7 +8,11 @@
  *
  * How often is a matter of how much happens in a page: in text a few columns have most of the cells, and are brought
  * together after few rows, rare ones a few times in a pass. So a block is late by about the same number of changes
- * in every column. */
+ * in every column.
+ *
+ * Where u is very long and a visit changes little of it - a hinge loss of many classes - cores seldom meet, and
+ * copies would fill the cache. There all work on the common u itself; a change may be lost, and X da is computed
+ * anew. */
 #ifndef PROBLEM_POOL_H
 #define PROBLEM_POOL_H
 
@@ -19,7 +23,6 @@
 struct problem;
 
 #define POOL_PAGE 512 /* numbers that are brought together at once */
-#define POOL_EVERY 16 /* visits of rows from one look at what is due to the next */
 #define POOL_TIERS 24 /* pages of tier t are due every 2^t looks */
 #define POOL_LINE 64  /* bytes of a cache line */
 
@@ -32,7 +35,9 @@ typedef struct pool {
     uint32_t *page;                 /* those that are ever due, tier by tier */
     uint64_t first[POOL_TIERS + 1]; /* in `page`, of each tier */
     int tiers;                      /* in use */
+    uint64_t every;                 /* visits of rows from one look at what is due to the next */
     bool one_machine;               /* the memory is that of all ranks */
+    bool direct;                    /* without copies, in the order of w */
     comm *comm;
 } pool;
 
@@ -41,7 +46,7 @@ typedef struct pool_seat {
     const pool *of;
     double *seen; /* [n] what the copy was when its pages were last brought together */
     double *mine; /* [n] the block's changes up to then */
-    uint64_t looks;
+    uint64_t visits, looks;
     char apart[POOL_LINE]; /* from the next, which is another thread's */
 } pool_seat;
 
@@ -55,9 +60,9 @@ void pool_close(pool *l);
  * Collective. */
 void pool_fill(const pool *l, const double *from);
 
-/* A block's copy is `start` where the round begins with `from`. */
+/* A block begins with `start` where the round does with `from`. */
 void pool_begin(pool_seat *s, const double *from, const double *start);
-/* copy -> what the block has changed in it since */
+/* copy -> what the block has changed in it since; not where there are no copies */
 void pool_end(const pool_seat *s, double *copy);
 
 ROWS_INLINE void pool_bring_together(const pool_seat *s, uint32_t page, double *copy)
@@ -97,5 +102,15 @@ ROWS_INLINE void pool_look(pool_seat *s, double *copy)
     }
     s->looks++;
 }
+
+/* Before each visit of a row. */
+ROWS_INLINE void pool_visit(pool_seat *s, double *copy)
+{
+    if (s->visits++ % s->of->every == 0)
+        pool_look(s, copy);
+}
+
+/* From so many numbers on there may be no copies; tests lower it, 0: as usual again. */
+void pool_test_direct(uint64_t numbers);
 
 #endif

@@ -133,8 +133,8 @@ ROWS_INLINE uint64_t epoch(softmax *b, const subproblem *s, const double *from, 
     const double scale = from == to ? s->a1 : 1;
     uint64_t cells = 0;
     for (uint32_t q = 0; q < b->m.base.count; q++) {
-        if (s->seat && q % POOL_EVERY == 0)
-            pool_look(s->seat, to);
+        if (s->seat)
+            pool_visit(s->seat, to);
         if (q + AHEAD < b->m.base.count)
             rows_prefetch(r, form, b->m.base.first + b->m.order[q + AHEAD]);
         uint32_t i = b->m.order[q];

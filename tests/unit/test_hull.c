@@ -402,6 +402,8 @@ static void test_no_memory(void **unused)
 
 /* ---- lock-free ------------------------------------------------------------------------------------------------ */
 
+static int direct; /* all on one u without copies, where the loss is one that this is for */
+
 /* Each block's dv is its own X_k da_k, whatever it took over from the others, and wherever it began. */
 static void own_part_is_kept(const shape *s)
 {
@@ -416,6 +418,7 @@ static void own_part_is_kept(const shape *s)
     pool pool;
     pool_seat *seat;
     assert_true(pool_open(&pool, &seat, &t.problem, true, &memory, &err) && pool.n == n);
+    assert_true(pool.direct == (direct && s->classes && s->loss->kind != LOSS_LOGISTIC));
     for (uint64_t j = 0; j < n; j++) {
         w[j] = uniform(-0.1, 0.1);
         start[j] = w[j] + uniform(-0.01, 0.01);
@@ -456,8 +459,12 @@ static void own_part_is_kept(const shape *s)
 static void test_own_part(void **unused)
 {
     (void)unused;
-    state = 8;
-    for_hull_shapes(own_part_is_kept);
+    for (direct = 0; direct < 2; direct++) {
+        state = 8;
+        pool_test_direct(direct ? 1 : 0);
+        for_hull_shapes(own_part_is_kept);
+    }
+    pool_test_direct(0);
 }
 
 /* Four threads on one u: no two runs are alike, but each round says the truth, and f falls. */
@@ -473,7 +480,7 @@ static void lock_free_reaches_the_optimum(const shape *s)
         const double target = k ? 1e-6 : 1e-3;
         uint64_t rounds = train(m, &t, &options, target, MOST_ROUNDS, &record);
         if (!(record.report[rounds].gap <= target * record.report[0].gap))
-            fail_msg("%s, %s, %d blocks, l1 %g: gap %g after %d rounds", m->name, s->loss->name, (int)s->blocks,
+            fail_msg("%s %d, %s of %d classes, %d blocks, direct %d, factors %d, l1 %g: gap %g after %d rounds", m->name, k, s->loss->name, (int)s->classes, (int)s->blocks, direct, (int)s->factors,
                      s->l1_ratio, record.report[rounds].gap / record.report[0].gap, (int)rounds);
         for (uint64_t i = 1; i <= rounds; i++)
             assert_true(record.report[i].dual <= record.report[i - 1].dual + 1e-13 * size_of(&record.report[0]));
@@ -484,8 +491,12 @@ static void lock_free_reaches_the_optimum(const shape *s)
 static void test_lock_free(void **unused)
 {
     (void)unused;
-    state = 9;
-    for_hull_shapes(lock_free_reaches_the_optimum);
+    for (direct = 0; direct < 2; direct++) {
+        state = 9;
+        pool_test_direct(direct ? 1 : 0);
+        for_hull_shapes(lock_free_reaches_the_optimum);
+    }
+    pool_test_direct(0);
 }
 
 /* Enough rows that threads meet: sparse ones, so that many of them hold the few columns that all want. */
