@@ -42,7 +42,7 @@ typedef struct extent {
     const loss *loss;
     uint64_t n, classes, instances, blocks;
     bool identity; /* w and v are one vector */
-    bool several;  /* blocks in all, whose model auto may let them share (pool.h) */
+    bool shares;   /* its blocks form a model together, or with those of other ranks (pool.h) */
 } extent;
 
 static uint64_t training_bytes(const extent *e)
@@ -55,10 +55,10 @@ static uint64_t training_bytes(const extent *e)
     bool sparse = width > 1 && e->loss->kind != LOSS_LOGISTIC && !k->primal;
     uint64_t numbers = e->n * (k->vectors + k->block_vectors * blocks + (e->identity ? 0 : 2)) +
                        e->instances * k->margins * (sparse ? 8 : width);
-    const method *newton = method_find("newton"), *any = method_find("auto");
-    if (e->method == any && e->several)
+    if (e->shares && !k->primal)
         numbers += e->n * (1 + 2 * blocks);
-    if (e->method == newton || (e->method == any && e->n <= newton->most_weights))
+    const method *newton = method_find("newton");
+    if (e->method == newton || (e->method == method_find("auto") && e->n <= newton->most_weights))
         numbers += e->n * e->n;
     return numbers * sizeof(double) + (k->primal ? 0 : block_forecast(e->loss, e->classes, e->instances));
 }
@@ -88,15 +88,16 @@ uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, in
     uint64_t classes = regression ? 1 : summary->labels;
     uint64_t columns = summary->features + (s->bias > 0);
     bool factors = s->feature_penalty[0];
-    const method *m = method_find(s->method);
-    const extent e = {.method = m ? m : method_find("auto"),
+    const method *found = method_find(s->method), *m = found ? found : method_find("auto");
+    const bool lock_free = strcmp(s->threads_mode, "lock-free") == 0, open = !s->threads_mode[0] && s->blocks <= 0;
+    const extent e = {.method = m,
                       .loss = l,
                       .n = columns * (classes > 2 ? classes : 1),
                       .classes = classes,
                       .instances = instances,
                       .blocks = share(blocks, size),
                       .identity = !factors && s->l1_ratio == 0,
-                      .several = blocks > 1};
+                      .shares = blocks > 1 && (lock_free || (open && m == method_find("auto")))};
     return FIXED + cells * cell + instances * row + training_bytes(&e) + (factors ? columns * sizeof(double) : 0);
 }
 
@@ -112,7 +113,7 @@ static uint64_t machine_number(void)
     return hash;
 }
 
-bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err)
+bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err)
 {
     int size = bda_comm_size(c), rank = bda_comm_rank(c);
     uint64_t *machine = calloc((size_t)size * 2, sizeof *machine);
@@ -128,7 +129,7 @@ bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err)
                                                    .instances = p->rows.count,
                                                    .blocks = p->data->local_blocks,
                                                    .identity = p->penalty.kind->identity,
-                                                   .several = p->data->blocks > 1});
+                                                   .shares = shares && p->data->blocks > 1});
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();

@@ -5,7 +5,7 @@
 #include "problem/problem.h"
 
 /* Is there memory for the dual variables and the vectors of this training on the machine of every rank? One sentence
- * if not. Collective. */
-bool forecast_check(comm *c, const problem *p, const method *m, bda_error *err);
+ * if not. shares: its blocks form one model (pool.h). Collective. */
+bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err);
 
 #endif

@@ -146,7 +146,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         t.method = auto_choose(&p, &t.options);
         t.options = auto_options(&p, t.method, &t.options);
     }
-    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, err);
+    const bool shares = t.options.sharing == SHARE_ON_ONE_MACHINE || t.options.sharing == SHARE_MEMORY;
+    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, shares, err);
     if (ok) {
         w.max_rounds = t.max_rounds;
         m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);

@@ -480,8 +480,9 @@ static void lock_free_reaches_the_optimum(const shape *s)
         const double target = k ? 1e-6 : 1e-3;
         uint64_t rounds = train(m, &t, &options, target, MOST_ROUNDS, &record);
         if (!(record.report[rounds].gap <= target * record.report[0].gap))
-            fail_msg("%s %d, %s of %d classes, %d blocks, direct %d, factors %d, l1 %g: gap %g after %d rounds", m->name, k, s->loss->name, (int)s->classes, (int)s->blocks, direct, (int)s->factors,
-                     s->l1_ratio, record.report[rounds].gap / record.report[0].gap, (int)rounds);
+            fail_msg("%s %d, %s of %d classes, %d blocks, direct %d, factors %d, l1 %g: gap %g after %d rounds",
+                     m->name, k, s->loss->name, (int)s->classes, (int)s->blocks, direct, (int)s->factors, s->l1_ratio,
+                     record.report[rounds].gap / record.report[0].gap, (int)rounds);
         for (uint64_t i = 1; i <= rounds; i++)
             assert_true(record.report[i].dual <= record.report[i - 1].dual + 1e-13 * size_of(&record.report[0]));
         bench_close(&t);

@@ -239,7 +239,8 @@ static void labels_are_counted(void **state)
     bda_comm_free(c);
 }
 
-/* The forecast falls with more ranks, and grows with blocks by a vector each. */
+/* The forecast falls with more ranks, and grows with blocks by a vector each, by three where they share their model.
+ */
 static void forecast_follows_the_settings(void **state)
 {
     (void)state;
@@ -249,7 +250,12 @@ static void forecast_follows_the_settings(void **state)
     uint64_t one = bda_forecast(&big, s, 1), two = bda_forecast(&big, s, 2);
     assert_true(one > 4 * big.nonzeros + 3 * 8 * big.features);
     assert_true(two < one && two > one / 2);
-    assert_true(bda_set(s, "blocks", "5", &err));
+    assert_true(bda_set(s, "threads", "5", &err));
+    assert_int_equal(bda_forecast(&big, s, 1) - one, (4 * 3 + 3) * 8 * big.features);
+    assert_true(bda_set(s, "threads-mode", "blocks", &err));
+    assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features);
+    bda_settings_free(s);
+    s = settings_of("train", "blocks", "5");
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features);
     big.values = "float";
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features + 4 * big.nonzeros);
