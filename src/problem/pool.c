@@ -179,7 +179,7 @@ bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, aren
     l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
     if (!comm_agree(p->comm, l->u && take_seats(l, seats, p, memory, err), err))
         return false;
-    l->busy = (uint32_t *)(l->u + l->n);
+    l->busy = (void *)(l->u + l->n);
     return l->direct || plan(l, p, memory, err);
 }
 
