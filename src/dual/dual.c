@@ -328,7 +328,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
         return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
                        r->a1, (unsigned long long)r->K);
     const bool coupled = r->a1 > 0 && !preset->separate;
-    if (coupled && options->sharing != SHARE_DEFAULT && options->sharing != SHARE_NOTHING &&
+    if (coupled && method_shares(options) &&
         !pool_open(&r->pool, &r->seat, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
     r->models = r->pool.one_machine ? 1 : r->pool.u ? (uint64_t)bda_comm_size(p->comm) : r->K;

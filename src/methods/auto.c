@@ -76,12 +76,11 @@ typedef struct row_sums {
 } row_sums;
 
 #define NORM_UNIT 65536
-#define ROWS_LOOKED_AT 2048 /* of a block, spread over it: a pass over all would cost what the choice may save */
 
 ROWS_INLINE void sum_rows(const rows *r, double C, uint64_t first, uint64_t end, row_sums *all, rows_form form)
 {
     const double most = 0x1p22;
-    const uint64_t stride = (end - first) / ROWS_LOOKED_AT + 1;
+    const uint64_t stride = problem_stride(end - first);
     for (uint64_t i = first; i < end; i += stride) {
         const double norm = C * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
         all->rows++;
@@ -122,8 +121,8 @@ static extent measure(const problem *p, double gap)
  * other, and long vectors cost more to share than that saves. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
-    const bool kinks = !p->loss->smooth && p->classes <= 2,
-               soft = kinks && e->stiffness < SOFT && p->n >= SOFT_COLUMNS;
+    const bool kinks = !p->loss->smooth && p->classes <= 2;
+    const bool soft = kinks && e->stiffness < SOFT && p->n >= SOFT_COLUMNS;
     return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= LEAST_SHARED && !soft;
 }
 

@@ -13,7 +13,7 @@ typedef enum line_search { SEARCH_DEFAULT, SEARCH_EXACT, SEARCH_BACKTRACKING, SE
 
 typedef enum hull_form { HULL_DEFAULT, HULL_FUSED, HULL_ONE_VECTOR, HULL_MOMENTUM } hull_form;
 
-/* Blocks that share one u (see subproblem in block.h) are one block of the model, at the price of the same bits. */
+/* Blocks that share one u (see pool.h) are one block of the model, at the price of the same bits. */
 typedef enum sharing {
     SHARE_DEFAULT, /* as SHARE_NOTHING, unless auto knows better */
     SHARE_NOTHING,
@@ -43,6 +43,12 @@ typedef struct method_options {
     hull_form hull;    /* which messages a round of hull sends */
     sharing sharing;   /* --threads-mode */
 } method_options;
+
+/* Whether blocks may form a model together (pool.h). */
+static inline bool method_shares(const method_options *o)
+{
+    return o->sharing == SHARE_ON_ONE_MACHINE || o->sharing == SHARE_MEMORY;
+}
 
 /* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */
 typedef struct round_report {

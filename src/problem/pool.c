@@ -7,7 +7,6 @@
 #include "data/frequency.h"
 #include "problem/problem.h"
 
-#define ROWS_LOOKED_AT 2048 /* of a block, for how often its rows have a column */
 #define NUMBERS_A_LINE (POOL_LINE / sizeof(double))
 /* A block's own changes in a cache line from one time to the next, where it shares with one other: then the line's
  * way from that one's processor costs little beside them, and convergence does not suffer yet. The more others, the
@@ -54,7 +53,7 @@ ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form fo
     uint64_t looked_at = 0;
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
         const uint64_t first = p->data->block_start[k], end = p->data->block_start[k + 1];
-        const uint64_t stride = (end - first) / ROWS_LOOKED_AT + 1;
+        const uint64_t stride = problem_stride(end - first);
         for (uint64_t i = first; i < end; i += stride, looked_at++)
             for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
                 count[rows_column(r, form, j)]++;
@@ -205,10 +204,13 @@ void pool_begin(pool_seat *s, const double *from, const double *start)
 {
     const uint32_t *order = s->of->order;
     double *restrict seen = s->seen, *restrict mine = s->mine;
-    for (uint64_t j = 0; s->of->direct && from != start && j < s->of->n; j++)
-        if (start[j] != from[j])
-            s->of->u[j] += start[j] - from[j];
-    for (uint64_t j = 0; !s->of->direct && j < s->of->n; j++) {
+    if (s->of->direct) {
+        for (uint64_t j = 0; from != start && j < s->of->n; j++)
+            if (start[j] != from[j])
+                s->of->u[j] += start[j] - from[j];
+        return;
+    }
+    for (uint64_t j = 0; j < s->of->n; j++) {
         const uint64_t at = order ? order[j] : j;
         seen[j] = from[at];
         mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */

@@ -40,6 +40,14 @@ struct problem {
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
 void problem_close(problem *p);
 
+/* Between the rows of a block that are looked at where some will do: a pass over all costs as much as many a
+ * training. */
+#define PROBLEM_ROWS_LOOKED_AT 2048
+static inline uint64_t problem_stride(uint64_t rows)
+{
+    return rows / PROBLEM_ROWS_LOOKED_AT + 1;
+}
+
 /* From weights [n] to those of the data's features, and of the constant one: [features + bias][classes]. Needed where
  * the rows are folded, which only then are not the same. Collective. */
 void problem_weights(const problem *p, const double *w, double *full);

@@ -146,8 +146,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         t.method = auto_choose(&p, &t.options);
         t.options = auto_options(&p, t.method, &t.options);
     }
-    const bool shares = t.options.sharing == SHARE_ON_ONE_MACHINE || t.options.sharing == SHARE_MEMORY;
-    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, shares, err);
+    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, method_shares(&t.options), err);
     if (ok) {
         w.max_rounds = t.max_rounds;
         m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);
