@@ -158,6 +158,14 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     return stop;
 }
 
+/* Blocks that share a u and wait for each other are taken in random order, as rows are in a block. */
+static void shuffle_turns(dual_run *r, uint64_t t)
+{
+    rng random;
+    rng_open(&random, r->seed, t, r->K + r->p->data->first_block); /* below K: the blocks' own */
+    rng_shuffle(&random, r->turn, (uint32_t)r->local);
+}
+
 void dual_solve(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
@@ -172,12 +180,15 @@ void dual_solve(dual_run *r, uint64_t t)
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (r->seat)
+    if (r->seat) {
         pool_fill(&r->pool, s.pool);
+        shuffle_turns(r, t);
+    }
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    for (uint64_t j = 0; j < r->local; j++) {
+        const uint64_t k = r->turn[j];
         subproblem own = s;
         own.w = r->start ? r->start[k] : r->w;
         own.seat = r->seat ? &r->seat[k] : NULL;
@@ -306,6 +317,7 @@ static bool take_memory(dual_run *r, bda_error *err)
     if (!(r->blocks = blocks_open(m, p, err)) || !(r->v = ARENA_TAKE(m, double, p->n, err)) ||
         !(r->dv = ARENA_TAKE(m, double, p->n, err)) || !(r->dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->value = ARENA_TAKE(m, block_value, r->local + 1, err)) ||
+        !(r->turn = ARENA_TAKE(m, uint32_t, r->local + 1, err)) ||
         !(r->local_direction = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
         !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * columns, err)) ||
         !(r->all = ARENA_TAKE(m, double, r->K *columns, err)))
@@ -313,9 +325,11 @@ static bool take_memory(dual_run *r, bda_error *err)
     bool identity = p->penalty.kind->identity;
     r->w = identity ? r->v : ARENA_TAKE(m, double, p->n, err);
     r->h = identity ? NULL : ARENA_TAKE(m, double, p->n, err);
-    for (uint64_t k = 0; k < r->local; k++)
+    for (uint64_t k = 0; k < r->local; k++) {
+        r->turn[k] = (uint32_t)k;
         if (!(r->dv_block[k] = k == 0 ? r->dv : ARENA_TAKE(m, double, p->n, err)))
             return false;
+    }
     return r->w && (identity || r->h);
 }
 

@@ -30,6 +30,7 @@ typedef struct dual_run {
     arena memory;
     block **blocks;                   /* [local] */
     uint64_t local;                   /* blocks of this rank */
+    uint32_t *turn;                   /* [local] the order in which they are solved */
     double *v;                        /* [n] X alpha */
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */

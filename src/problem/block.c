@@ -71,10 +71,10 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
     const bool direct = s->seat && s->seat->of->direct;
     double *u = direct ? s->seat->of->u : dv; /* dv's memory until the passes are over */
     if (s->seat)
-        pool_begin(s->seat, s->pool, s->w);
-    if (!coupled)
+        pool_begin(s->seat, s->pool, s->w, u);
+    else if (!coupled)
         memset(dv, 0, n * sizeof *dv);
-    else if (!direct)
+    else
         memcpy(u, s->w, n * sizeof *u);
 
     rng random;

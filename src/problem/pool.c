@@ -2,6 +2,8 @@
 #include "problem/pool.h"
 
 #include <math.h>
+#include <omp.h>
+#include <sched.h>
 #include <string.h>
 
 #include "data/frequency.h"
@@ -15,6 +17,8 @@
 #define TIMES_A_PASS 2.0 /* at least */
 #define EVERY 16         /* visits from one look to the next; fewer where a pass is short */
 #define LOOKS_A_PASS 64
+#define SHORT_PASS 100000 /* cells times classes: about a tenth of a millisecond */
+#define MOST_TRIES 1000   /* for a page that somebody is at, where it will not be due again */
 #define DIRECT (1u << 19) /* numbers, see `direct` */
 
 static uint64_t least_direct = DIRECT;
@@ -42,6 +46,16 @@ static uint64_t width_of(const problem *p)
 static double rows_of_a_block(const problem *p)
 {
     return (double)p->data->instances / (double)p->data->blocks;
+}
+
+/* Are some blocks at work when others have ended: for want of threads or cores, or because a pass takes no longer
+ * than the start of a thread? */
+static bool one_by_one(const pool *l, const problem *p)
+{
+    const int threads = p->threads * (l->one_machine ? bda_comm_size(p->comm) : 1), cores = omp_get_num_procs();
+    const uint64_t blocks = l->one_machine ? p->data->blocks : p->data->local_blocks;
+    return blocks > (uint64_t)(threads < cores ? threads : cores) ||
+           p->nonzeros / p->data->blocks * width_of(p) < SHORT_PASS;
 }
 
 /* ---- how often each page is due ------------------------------------------------------------------------------ */
@@ -175,6 +189,7 @@ bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, aren
         return true;
     if (!l->one_machine)
         l->u = arena_take(memory, bytes_of(l), 1, "weights that threads share", err);
+    l->in_turn = one_by_one(l, p);
     l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
     if (!comm_agree(p->comm, l->u && take_seats(l, seats, p, memory, err), err))
         return false;
@@ -200,7 +215,16 @@ void pool_fill(const pool *l, const double *from)
         comm_meet(l->comm);
 }
 
-void pool_begin(pool_seat *s, const double *from, const double *start)
+/* What a block has not told when it ends, those that begin after it would never hear of. */
+static void bring_all_together(const pool_seat *s, double *copy)
+{
+    const pool *l = s->of;
+    for (uint64_t k = 0; l->in_turn && k < l->first[POOL_TIERS]; k++)
+        for (int tries = 0; !pool_bring_together(s, l->page[k], copy) && tries < MOST_TRIES; tries++)
+            sched_yield();
+}
+
+void pool_begin(pool_seat *s, const double *from, const double *start, double *copy)
 {
     const uint32_t *order = s->of->order;
     double *restrict seen = s->seen, *restrict mine = s->mine;
@@ -215,12 +239,15 @@ void pool_begin(pool_seat *s, const double *from, const double *start)
         seen[j] = from[at];
         mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */
     }
+    memcpy(copy, start, s->of->n * sizeof *copy);
+    bring_all_together(s, copy);
 }
 
 void pool_end(const pool_seat *s, double *copy)
 {
     const uint32_t *order = s->of->order;
     const double *restrict seen = s->seen, *restrict mine = s->mine;
+    bring_all_together(s, copy);
     for (uint64_t j = 0; j < s->of->n; j++) {
         const uint64_t at = order ? order[j] : j;
         copy[at] = mine[j] + (copy[at] - seen[j]);

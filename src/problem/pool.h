@@ -38,6 +38,7 @@ typedef struct pool {
     uint64_t every;                 /* visits of rows from one look at what is due to the next */
     bool one_machine;               /* the memory is that of all ranks */
     bool direct;                    /* without copies, in the order of w */
+    bool in_turn;                   /* some blocks begin when others have ended */
     comm *comm;
 } pool;
 
@@ -60,16 +61,18 @@ void pool_close(pool *l);
  * Collective. */
 void pool_fill(const pool *l, const double *from);
 
-/* A block begins with `start` where the round does with `from`. */
-void pool_begin(pool_seat *s, const double *from, const double *start);
+/* A block begins with `start` where the round does with `from`. copy -> start, and what blocks that have ended left
+ */
+void pool_begin(pool_seat *s, const double *from, const double *start, double *copy);
 /* copy -> what the block has changed in it since; not where there are no copies */
 void pool_end(const pool_seat *s, double *copy);
 
-ROWS_INLINE void pool_bring_together(const pool_seat *s, uint32_t page, double *copy)
+/* False: somebody else is at it. */
+ROWS_INLINE bool pool_bring_together(const pool_seat *s, uint32_t page, double *copy)
 {
     const pool *l = s->of;
     if (__atomic_exchange_n(&l->busy[page], 1, __ATOMIC_ACQUIRE))
-        return;
+        return false;
     const uint64_t first = (uint64_t)page * POOL_PAGE, count = l->n - first < POOL_PAGE ? l->n - first : POOL_PAGE;
     double *restrict u = l->u + first, *restrict seen = s->seen + first, *restrict mine = s->mine + first;
     const uint32_t *order = l->order ? l->order + first : NULL;
@@ -88,6 +91,7 @@ ROWS_INLINE void pool_bring_together(const pool_seat *s, uint32_t page, double *
             NUMBER(j, j);
 #undef NUMBER
     __atomic_store_n(&l->busy[page], 0, __ATOMIC_RELEASE);
+    return true;
 }
 
 /* What is due, spread evenly over the looks. */

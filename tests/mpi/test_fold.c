@@ -321,7 +321,8 @@ static void test_lock_free(const struct learnt *p, double optimum)
         result r = train(all, p, options, false);
         check_model(&r, options);
         if (!reached(&r))
-            fprintf(stderr, "%s: stopped at a gap of %g\n", options, r.outcome.last.relative_gap);
+            fprintf(stderr, "%s: stopped in round %llu at a gap of %g\n", options,
+                    (unsigned long long)r.outcome.last.round, r.outcome.last.relative_gap);
         CHECK(reached(&r));
         CHECK(r.primal <= optimum + 1e-4L * at_zero && r.primal >= optimum - 1e-6L * at_zero);
         free(r.w);

@@ -11,7 +11,7 @@ typedef struct pooling {
     pool_seat *seat;
     arena memory;
     uint64_t blocks, width;
-    double from[MOST_N], copy[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
+    double from[MOST_N], start[MOST_N], copy[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
     uint64_t count[FEATURES + ROWS + 1];    /* rows that have a column, own cells left out */
     uint64_t times[MOST_N / POOL_PAGE + 1]; /* that a page is due while the rarest is once */
 } pooling;
@@ -114,11 +114,13 @@ static void begin_round(bool apart)
         f.from[j] = floor(uniform(-99, 99));
     pool_fill(&f.pool, f.from);
     for (uint64_t k = 0; k < f.blocks && k < MOST_BLOCKS; k++) {
-        memcpy(f.copy[k], f.from, sizeof f.from);
+        memcpy(f.start, f.from, sizeof f.from);
         memset(f.own[k], 0, sizeof f.own[k]);
         for (uint64_t j = 0; apart && j < f.pool.n; j += 1 + k)
-            f.copy[k][j] += (double)(k + 1);
-        pool_begin(&f.seat[k], f.from, f.copy[k]);
+            f.start[j] += (double)(k + 1);
+        pool_begin(&f.seat[k], f.from, f.start, f.copy[k]);
+        for (uint64_t j = 0; !f.pool.in_turn && j < f.pool.n; j++)
+            assert_true(f.copy[k][j] == f.start[j]);
     }
 }
 
@@ -193,7 +195,10 @@ static void all_hear_of_all(void **unused)
                              folded);
                 check_order();
                 check_tiers();
+                assert_true(f.pool.in_turn); /* so few cells */
                 check_looks();
+                check_rounds();
+                f.pool.in_turn = !f.pool.in_turn;
                 check_rounds();
                 close_pooling();
             }
@@ -215,6 +220,33 @@ static void nobody_waits(void **unused)
     look_at_all(1);
     assert_true(f.copy[1][3] == f.from[3] + 5);
     close_pooling();
+}
+
+/* Where blocks wait for a thread, those that begin know all that those which have ended did. */
+static void late_ones_hear_of_early_ones(void **unused)
+{
+    (void)unused;
+    for (int in_turn = 0; in_turn < 2; in_turn++) {
+        open_pooling("hinge", ROWS_ONES, 2, -1, 2, true);
+        f.pool.in_turn = in_turn;
+        check_tiers();
+        begin_round(false);
+        for (uint64_t j = 0; j < f.pool.n; j++)
+            change(0, j, (double)(j + 1));
+        pool_end(&f.seat[0], f.copy[0]);
+        assert_memory_equal(f.copy[0], f.own[0], f.pool.n * sizeof(double));
+        memcpy(f.start, f.from, sizeof f.from);
+        f.start[5] += 7;
+        pool_begin(&f.seat[1], f.from, f.start, f.copy[1]);
+        for (uint64_t j = 0; j < f.pool.n; j++) {
+            const bool heard = in_turn && f.times[j / POOL_PAGE] > 0;
+            assert_true(f.copy[1][j] == f.start[j] + (heard ? (double)(j + 1) : 0));
+        }
+        pool_end(&f.seat[1], f.copy[1]);
+        for (uint64_t j = 0; j < f.pool.n; j++)
+            assert_true(f.copy[1][j] == 0);
+        close_pooling();
+    }
 }
 
 static bool try_pooling(void *what, bda_error *err)
@@ -250,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_hear_of_all),
         cmocka_unit_test(nobody_waits),
+        cmocka_unit_test(late_ones_hear_of_early_ones),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, support_open, support_close);
