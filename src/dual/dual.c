@@ -57,6 +57,11 @@ double dual_column_max(const dual_run *r, int column, int m)
     return comm_column_max(r->all, r->K, column, m);
 }
 
+double dual_overlap(const dual_run *r, double together, double apart)
+{
+    return apart > 0 ? fmin(fmax(together / apart, 1), (double)r->K) : 1;
+}
+
 #define MOST_EPOCHS 4
 #define LOOK 0.5
 
@@ -203,7 +208,7 @@ void dual_solve(dual_run *r, uint64_t t)
  * be added up without rounding. Then the vector. */
 bool dual_sum(dual_run *r, bda_error *err)
 {
-    enum { LARGEST, CELLS, SLOPE, CURVE, LIMIT, FAILED, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
+    enum { LARGEST, CELLS, SLOPE, CURVE, LIMIT, FAILED, APART, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
     problem *p = r->p;
     double before = comm_said(p->comm)->seconds;
     for (uint64_t k = 0; k < r->local; k++) {
@@ -215,6 +220,7 @@ bool dual_sum(dual_run *r, bda_error *err)
         to[CURVE] = d->curve;
         to[LIMIT] = -d->limit;
         to[FAILED] = d->failed;
+        to[APART] = r->adapts ? vec_dot(r->dv_block[k], r->dv_block[k], p->n, p->threads) : 0;
         for (int j = 0; j < BLOCK_TRIALS; j++)
             to[CHANGE + j] = d->change[j];
     }
@@ -231,6 +237,8 @@ bool dual_sum(dual_run *r, bda_error *err)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
     comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
                      p->threads);
+    if (r->adapts)
+        r->a1 = dual_overlap(r, vec_dot(r->dv, r->dv, p->n, p->threads), dual_column_sum(r, APART, COLUMNS));
     r->report.comm_seconds += comm_said(p->comm)->seconds - before;
     r->report.epochs = p->nonzeros ? all->cells / (double)p->nonzeros : (double)r->epochs;
     return true;

@@ -17,6 +17,7 @@ typedef struct dual_run {
     uint64_t K;
     uint64_t models; /* blocks of B: K, or fewer where blocks share a u */
     double a1, a2;
+    bool adapts; /* a1 is that of the round before by dual_overlap */
     bool separate;
     line_search search;
     double fixed_step, tau, beta;
@@ -72,6 +73,10 @@ bool dual_sum(dual_run *r, bda_error *err);
 double dual_step(dual_run *r);
 /* alpha += eta da, v += eta dv */
 void dual_move(dual_run *r, double eta);
+
+/* The curvature of g* along a move of all blocks against that of the block-diagonal model: |sum_k dv_k|^2 over sum_k
+ * |dv_k|^2, between 1 and K. An a1 as large as that fits the move. */
+double dual_overlap(const dual_run *r, double together, double apart);
 
 /* Scalars: r->mine -> r->all, m for each block; and over all blocks, in their order, of one of the m columns */
 void dual_gather(dual_run *r, int m);

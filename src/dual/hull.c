@@ -69,28 +69,36 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes that may be left */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more; for rounds that visit all rows */
+#define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
 #define CHEAPEST 0.25     /* what a round of bda costs that visits next to none, against one that visits all */
 
 /* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
- * bda, which cost less than those of hull: they go on until they prove to be many. The round *t is reported when it
- * ends. */
+ * bda, which cost less than those of hull: they go on until they prove to be many. Their a1 follows what is measured,
+ * for in few rounds blocks hardly stop going the same way. The round *t is reported when it ends. */
 static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
     static const char *const names[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
+    const double a1 = d->a1;
+    d->adapts = d->models > 1 && d->models == d->K;
+    d->a1 = d->adapts ? FIRST_A1 : a1;
     for (;; ++*t) {
         const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs, 1);
         const double patience = d->models > 1 ? BDA_PATIENCE / cost : PLAIN_PATIENCE;
+        const double so_far = d->models > 1 ? (double)*t : 0;
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
         d->report.choice = names[d->pool.u != NULL][d->models > 1];
         *stop = dual_evaluate(d, *t);
-        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left > patience))
-            return true;
+        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
+            break;
         dual_solve(d, *t);
         if (!dual_sum(d, err))
             return false;
         dual_move(d, dual_step(d));
     }
+    d->a1 = a1;
+    d->adapts = false;
+    return true;
 }
 
 static bool evaluate(hull_run *r, bda_error *err)
@@ -292,9 +300,7 @@ static void end_momentum(hull_run *r, bool uphill)
     }
     memcpy(d->mine, r->apart, d->local * sizeof *d->mine);
     dual_gather(d, 1);
-    double apart = dual_column_sum(d, 0, 1);
-    double rho = apart > 0 ? fmin(fmax(sum_value(&together) / apart, 1), (double)d->K) : 1;
-    r->a1 = 0.5 * (r->a1 + rho);
+    r->a1 = 0.5 * (r->a1 + dual_overlap(d, sum_value(&together), dual_column_sum(d, 0, 1)));
 }
 
 /* The place of a new point: the oldest of its kind gives way. */

@@ -292,6 +292,74 @@ static void test_drift(void **unused)
     for_hull_shapes(nothing_drifts);
 }
 
+/* The a1 of each round beside alpha. */
+typedef struct adapting {
+    trail trail;
+    double a1[STEPS + 1];
+} adapting;
+
+static void remember_a1(const hull_run *r, const round_report *report, void *with)
+{
+    adapting *to = with;
+    remember_alpha(r, report, &to->trail);
+    assert_string_equal(report->choice, "bda");
+    to->a1[report->round] = r->d.a1;
+}
+
+static long double square_of_image(const bench *t, const double *da)
+{
+    long double v[COLUMNS * CLASSES], sum = 0;
+    check_combine(&t->check, da, v);
+    for (uint64_t j = 0; j < t->problem.n; j++)
+        sum += v[j] * v[j];
+    return sum;
+}
+
+/* |X da|^2 over sum_k |X_k da_k|^2, by what alpha has moved: the length of the step plays no part. */
+static double overlap_of_move(const bench *t, const double *before, const double *after)
+{
+    const uint64_t width = t->shape.classes ? t->shape.classes : 1, *start = t->data->block_start;
+    double all[ROWS * CLASSES] = {0};
+    long double apart = 0;
+    for (uint64_t k = 0; k < t->data->local_blocks; k++) {
+        double own[ROWS * CLASSES] = {0};
+        for (uint64_t i = start[k] * width; i < start[k + 1] * width; i++)
+            all[i] = own[i] = after[i] - before[i];
+        apart += square_of_image(t, own);
+    }
+    const double ratio = (double)(square_of_image(t, all) / apart);
+    return fmin(fmax(ratio, 1), (double)t->shape.blocks);
+}
+
+/* auto's rounds of several blocks: a1 is what the move before showed. */
+static void a1_fits_the_last_move(const shape *s)
+{
+    static adapting path;
+    bench t;
+    bench_open(&t, s);
+    method_options options = usual_options();
+    options.local_epochs = EPOCHS_AS_NEEDED;
+    path.trail.record = &record;
+    if (s->blocks > 1) {
+        uint64_t rounds = inspect(&t, &options, 1e-3, STEPS, remember_a1, &path);
+        assert_true(rounds > 1 && path.a1[0] == 2);
+        for (uint64_t k = 1; k <= rounds; k++) {
+            const double wanted = overlap_of_move(&t, path.trail.alpha[k - 1], path.trail.alpha[k]);
+            if (!(fabs(path.a1[k] - wanted) <= 1e-9))
+                fail_msg("%s, %d classes, %d blocks, l1 %g, round %d: a1 %.17g, expected %.17g", s->loss->name,
+                         (int)s->classes, (int)s->blocks, s->l1_ratio, (int)k, path.a1[k], wanted);
+        }
+    }
+    bench_close(&t);
+}
+
+static void test_adapts(void **unused)
+{
+    (void)unused;
+    state = 12;
+    for_hull_shapes(a1_fits_the_last_move);
+}
+
 static long double best_before; /* P of the best point, a round ago */
 
 /* Where P is differentiable, no point of the line through the best one and w is better, but for a thousandth of what
@@ -598,7 +666,7 @@ int main(void)
         cmocka_unit_test(test_drift),           cmocka_unit_test(test_primal),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_own_part),        cmocka_unit_test(test_lock_free),
-        cmocka_unit_test(test_lock_free_crowd),
+        cmocka_unit_test(test_lock_free_crowd), cmocka_unit_test(test_adapts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
