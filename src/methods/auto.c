@@ -35,10 +35,11 @@
 #define INTERIOR_ROUNDS 13.0
 #define INTERIOR_PASSES 4.0
 /* From so many cells, times classes, on the blocks of one machine share their u; not where the stiffness is less than
- * SOFT and w as long as that, see sharing_pays. */
+ * SOFT and w as long as that, for a smooth loss one weight for so many cells, see sharing_pays. */
 #define LEAST_SHARED 1e5
 #define SOFT 0.03
 #define SOFT_COLUMNS 8192
+#define CELLS_A_WEIGHT 16.0
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
@@ -117,13 +118,14 @@ static extent measure(const problem *p, double gap)
 }
 
 /* One model takes the rounds of one rank. Trainings of no time at all keep to blocks, and so to the same bits. Where
- * C is so small that most alpha of a loss with kinks go to their bounds and stay there, blocks hardly disturb each
- * other, and long vectors cost more to share than that saves. */
+ * C is small and blocks hardly disturb each other, long vectors cost more to share than that saves: most alpha of a
+ * loss with kinks then go to their bounds and stay there, and rows with many rare columns have little in common. */
 static bool sharing_pays(const problem *p, const extent *e)
 {
-    const bool kinks = !p->loss->smooth && p->classes <= 2;
-    const bool soft = kinks && e->stiffness < SOFT && p->n >= SOFT_COLUMNS;
-    return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= LEAST_SHARED && !soft;
+    const double cells = (double)p->nonzeros;
+    const bool kinks = !p->loss->smooth, rare = CELLS_A_WEIGHT * (double)p->n > cells;
+    const bool soft = e->stiffness < SOFT && p->n >= SOFT_COLUMNS && p->classes <= 2 && (kinks || rare);
+    return p->data->blocks > 1 && e->classes * cells >= LEAST_SHARED && !soft;
 }
 
 static double row_speed(const extent *e)
