@@ -62,7 +62,7 @@ double dual_overlap(const dual_run *r, double together, double apart)
     return apart > 0 ? fmin(fmax(together / apart, 1), (double)r->K) : 1;
 }
 
-#define MOST_EPOCHS 4
+#define MOST_EPOCHS 8
 #define LOOK 0.5
 #define LOOK_OF_CLASSES 2.5
 
