@@ -300,7 +300,7 @@ static double test_optimum(const struct learnt *p, const char *factors)
     return least;
 }
 
-/* Blocks that tell each other their steps; on one machine, as here, all of them. */
+/* Blocks that share one model; on one machine, as here, all of them. */
 static void test_lock_free(const struct learnt *p, double optimum)
 {
     static const char *const ways[] = {
@@ -310,7 +310,7 @@ static void test_lock_free(const struct learnt *p, double optimum)
         "method=hull threads=2",
         "method=auto threads=2",
         "method=hull threads=2 blocks=4", /* of which some begin when others have ended */
-        "method=bda threads=2 blocks=40", /* too many to tell each other */
+        "method=bda threads=2 blocks=40", /* in turn, a few rows each */
         "method=bda threads=1 local-epochs=3",
     };
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
