@@ -3,7 +3,7 @@ loading included. A method that needs a tenth longer than `auto` is given up; th
 that what else the machine does strikes all alike, and medians are compared.
 
 The cells in which `auto` is 15 % and 5 ms behind the best are listed again at the end. BDA_BENCH_SETS names data sets,
-where not all are wanted.
+BDA_BENCH_METHODS methods, where not all are wanted.
 """
 import os
 import statistics
@@ -61,6 +61,11 @@ def measure(path, options, ranks, gap, method, limit):
     return (seconds if log.end["reason"] == "gap" else float("inf")), choice
 
 
+def rivals_wanted():
+    some = os.environ.get("BDA_BENCH_METHODS")
+    return some.split(",") if some else methods.names()
+
+
 def compare(path, options, ranks, gap):
     """[what auto is, its seconds, the best other, its seconds, ratio, ratio of minima]"""
     seconds = {"auto": []}
@@ -68,7 +73,7 @@ def compare(path, options, ranks, gap):
         ours, choice = measure(path, options, ranks, gap, "auto", 300)
         seconds["auto"].append(ours)
     limit = 1.1 * min(seconds["auto"]) + 0.02
-    for method in methods.names():
+    for method in rivals_wanted():
         got = measure(path, options, ranks, gap, method, limit)
         if got and got[0] < limit:
             seconds[method] = [got[0]]

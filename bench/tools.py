@@ -17,7 +17,7 @@ from collections import namedtuple
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.environ.get("BDA", os.path.join(ROOT, "build", "bda"))
 CACHE = os.environ.get("BDA_BENCH_CACHE", os.path.join(ROOT, "build", "bench"))
-WARM_BYTES = 1 << 30
+WARM_LEAST, WARM_MOST, WARM_TIMES = 64 << 20, 1 << 30, 16
 REPEATS = int(os.environ.get("BDA_BENCH_REPEATS", "3"))
 
 # 200 MB of text and more each
@@ -65,19 +65,22 @@ def wait_until(pid, good, begin):
     return float("nan")
 
 
-def warm_memory():
+def warm_memory(command):
     """A virtual machine gives free memory back to its host, and the first touch of it afterwards takes longer than
-    many a training. So the memory that a run may want is touched just before it, ours and theirs alike."""
+    many a training. So the memory that a run may want, by the sizes of its files, is touched just before it, ours and
+    theirs alike."""
     huge = 2 << 20
-    with mmap.mmap(-1, WARM_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as m:
+    files = sum(os.path.getsize(word) for word in command[1:] if os.path.isfile(word))
+    size = min(WARM_LEAST + WARM_TIMES * files, WARM_MOST)
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as m:
         m.madvise(mmap.MADV_HUGEPAGE)
-        for at in range(0, WARM_BYTES, huge):
+        for at in range(0, size, huge):
             m[at] = 1
 
 
 def run(command, watched=None, written=None):
     """Runs to the end. `watched`: a file whose closing is timed; `written`: one whose opening is, afterwards."""
-    warm_memory()
+    warm_memory(command)
     with tempfile.TemporaryFile("w+") as out:
         begin = time.perf_counter()
         child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment())

@@ -73,19 +73,24 @@ static double look(const problem *p)
     return p->classes > 2 && p->loss->kind != LOSS_LOGISTIC ? LOOK_OF_CLASSES : LOOK;
 }
 
-/* The gap falls about as fast as it did in the last looks at it: with one model so many passes that the next look is
- * worth it, and a little fewer than all that seem to be needed; all where they cost less than a look. cost: of a
- * pass, against one over all. */
-static void choose_epochs(dual_run *r, double cost)
+/* The gap falls about as fast as it did in the last looks at it. */
+void dual_foresee(dual_run *r)
 {
     double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs;
     if (isfinite(fall))
         r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
     r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
-    double worth_a_look = ceil(fmin(r->passes_left, fmin(look(r->p) / cost, MOST_EPOCHS)));
-    double passes = fmax(fmax(1, 0.7 * r->passes_left), worth_a_look);
-    r->epochs = r->models > 1 ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
     r->to_go_before = now;
+}
+
+/* With one model so many passes that the next look is worth it, and a little fewer than all that seem to be needed; all
+ * where they cost less than a look. cost: of a pass, against one over all. */
+static void choose_epochs(dual_run *r, double cost)
+{
+    dual_foresee(r);
+    double worth_a_look = ceil(fmin(r->passes_left, fmin(look(r->p) / cost, MOST_EPOCHS)));
+    double passes = fmax(fmax(1, DUAL_CAUTION * r->passes_left), worth_a_look);
+    r->epochs = r->models > 1 ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
 }
 
 /* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support

@@ -67,10 +67,10 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
 
 #define PLAIN_ROUNDS 4    /* at least */
-#define PLAIN_PATIENCE 50 /* passes that may be left */
-#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more; for rounds that visit all rows */
+#define PLAIN_PATIENCE 50 /* passes over all that may be left */
+#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
-#define CHEAPEST 0.25     /* what a round of bda costs that visits next to none, against one that visits all */
+#define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
 
 /* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
  * bda, which cost less than those of hull: they go on until they prove to be many. Their a1 follows what is measured,
@@ -83,8 +83,8 @@ static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;
     for (;; ++*t) {
-        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs, 1);
-        const double patience = d->models > 1 ? BDA_PATIENCE / cost : PLAIN_PATIENCE;
+        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
+        const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
         const double so_far = d->models > 1 ? (double)*t : 0;
         d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
         d->report.choice = names[d->pool.u != NULL][d->models > 1];
@@ -154,6 +154,28 @@ static const char *name_of_choice(const hull_run *r)
     return names[r->d.pool.u != NULL][r->sparing ? 0 : r->form];
 }
 
+#define LEAST_EPOCHS 2
+#define MOST_EPOCHS 12
+/* What the rest of a round with one model costs, in epochs that visit all: its passes over the rows, and those over
+ * vectors, so many. */
+#define REST_OF_ROUND 2.0
+#define REST_VECTORS 25.0
+
+/* Where most variables are settled, epochs cost little beside the rest of a round: then there are more of them, as long
+ * as they seem to be needed. Counts decide and the gap, so that the bits do not depend on the clock. The steps of the
+ * logistic loss leave nothing out and cost more; blocks that do not know of each other gain little by more epochs. */
+static void choose_epochs(hull_run *r)
+{
+    dual_run *d = &r->d;
+    const problem *p = d->p;
+    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || p->loss->kind == LOSS_LOGISTIC)
+        return;
+    dual_foresee(d);
+    const double rest = REST_OF_ROUND + REST_VECTORS * (double)p->n / fmax((double)p->nonzeros, 1);
+    const double needed = d->passes_left > 0 ? ceil(DUAL_CAUTION * d->passes_left) : MOST_EPOCHS;
+    d->epochs = (int64_t)fmax(fmin(fmin(rint(rest / r->an_epoch), needed), MOST_EPOCHS), LEAST_EPOCHS);
+}
+
 /* The gap of best and alpha, term by term. */
 static bool report(hull_run *r, uint64_t t)
 {
@@ -196,6 +218,7 @@ static bool report(hull_run *r, uint64_t t)
     to->eval_seconds += clock_now() - begin - comm_seconds;
     bool stop = d->watch->round(d->watch, to, r->best);
     *to = (round_report){0};
+    choose_epochs(r);
     return stop;
 }
 
@@ -332,6 +355,7 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
     if (!dual_sum(d, err))
         return false;
     r->message_seconds += d->report.comm_seconds;
+    r->an_epoch = d->report.epochs / (double)d->epochs;
     begin = clock_now();
     double eta = dual_step(d), length = fmin(fmax(1, eta), fmax(1, d->direction.limit));
     if (r->form == HULL_MOMENTUM)
@@ -530,12 +554,13 @@ static bool hull_begin(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
     r->d.as_needed = false;
-    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? 2 : 1;
+    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? LEAST_EPOCHS : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
     r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
     r->newest = -1;
     r->t_now = 1;
     r->a1 = 1;
+    r->an_epoch = 1;
     r->stretch = 0.25;
     r->length_patience = 1;
     r->best_primal = INFINITY;

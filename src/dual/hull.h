@@ -20,6 +20,7 @@ typedef struct hull_run {
     dual_run d;
     hull_form form;
     int64_t asked_epochs;
+    double an_epoch;                      /* cells that one of the last round visited, against all */
     bool choosing;                        /* whether messages are slow, by measured times */
     bool sparing;                         /* momentum with fewer images */
     double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
