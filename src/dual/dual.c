@@ -83,10 +83,11 @@ void dual_foresee(dual_run *r)
     r->to_go_before = now;
 }
 
-/* With one model so many passes that the next look is worth it, and a little fewer than all that seem to be needed; all
- * where they cost less than a look. cost: of a pass, against one over all. */
-static void choose_epochs(dual_run *r, double cost)
+/* With one model so many passes that the next look is worth it, and a little fewer than all that seem to be needed;
+ * all where they cost less than a look. */
+void dual_choose_epochs(dual_run *r)
 {
+    const double cost = r->report.epochs / (double)r->epochs; /* of a pass, against one over all */
     dual_foresee(r);
     double worth_a_look = ceil(fmin(r->passes_left, fmin(look(r->p) / cost, MOST_EPOCHS)));
     double passes = fmax(fmax(1, DUAL_CAUTION * r->passes_left), worth_a_look);
@@ -169,10 +170,9 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
     report->blocks = r->blocks;
     bool stop = r->watch->round(r->watch, report, r->w);
-    const double cost = report->epochs / (double)r->epochs;
-    *report = (round_report){0};
     if (r->as_needed)
-        choose_epochs(r, cost);
+        dual_choose_epochs(r);
+    *report = (round_report){0};
     return stop;
 }
 

@@ -76,6 +76,8 @@ void dual_move(dual_run *r, double eta);
 
 /* r->fall and r->passes_left, by what the watch said of the last round and of the one before. */
 void dual_foresee(dual_run *r);
+/* r->epochs of the next round by that, from the report of the last. */
+void dual_choose_epochs(dual_run *r);
 #define DUAL_CAUTION 0.7 /* the part of the passes left that are made before the next look */
 
 /* The curvature of g* along a move of all blocks against that of the block-diagonal model: |sum_k dv_k|^2 over sum_k

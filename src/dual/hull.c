@@ -22,6 +22,7 @@
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
                       bda_error *err);
+static bool begin_primal(hull_run *r, bda_error *err);
 static bool hull_begin(hull_run *r, bda_error *err);
 static void hull_close(hull_run *r);
 static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
@@ -66,36 +67,63 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
 
+static const char *name_of_choice(const hull_run *r)
+{
+    static const char *const forms[][4] = {
+        {"momentum-sparing", "fused", "one-vector", "momentum"},
+        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
+    };
+    static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
+    const bool shared = r->d.pool.u != NULL;
+    return r->plain ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
+}
+
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes over all that may be left */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
+#define SLOW 0.5          /* what a look leaves of the gap */
 #define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
 
 /* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
  * bda, which cost less than those of hull: they go on until they prove to be many. Their a1 follows what is measured,
- * for in few rounds blocks hardly stop going the same way. The round *t is reported when it ends. */
+ * for in few rounds blocks hardly stop going the same way. The round *t is reported when it ends.
+ *
+ * Where a loss has kinks, P(w) is far above the least long after f(alpha) is not, and goes up and down. So as soon as
+ * the gap of one model falls slowly, the best point is searched for beside the passes as in hull. */
 static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
-    static const char *const names[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
+    const problem *p = d->p;
+    const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
     const double a1 = d->a1;
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;
+    r->plain = true;
     for (;; ++*t) {
         const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
         const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
-        const double so_far = d->models > 1 ? (double)*t : 0;
-        d->p->penalty.kind->gradient(&d->p->penalty, d->w, d->v);
-        d->report.choice = names[d->pool.u != NULL][d->models > 1];
-        *stop = dual_evaluate(d, *t);
+        const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
+        p->penalty.kind->gradient(&p->penalty, d->w, d->v);
+        d->report.choice = name_of_choice(r);
+        if (!r->best) {
+            *stop = dual_evaluate(d, *t);
+        } else {
+            if (!evaluate(r, err))
+                return false;
+            hull_improve_primal(r);
+            *stop = report(r, *t);
+        }
         if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
             break;
+        if (!r->best && kinks && d->models == 1 && d->watch->to_go > SLOW * to_go && !begin_primal(r, err))
+            return false;
         dual_solve(d, *t);
         if (!dual_sum(d, err))
             return false;
         dual_move(d, dual_step(d));
     }
+    r->plain = false;
     d->a1 = a1;
     d->adapts = false;
     return true;
@@ -145,15 +173,6 @@ static void choose_fewer(hull_run *r)
 #define TIMED_ROUNDS 3
 #define WIDE 65536
 
-static const char *name_of_choice(const hull_run *r)
-{
-    static const char *const names[][4] = {
-        {"momentum-sparing", "fused", "one-vector", "momentum"},
-        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
-    };
-    return names[r->d.pool.u != NULL][r->sparing ? 0 : r->form];
-}
-
 #define LEAST_EPOCHS 2
 #define MOST_EPOCHS 12
 /* What the rest of a round with one model costs, in epochs that visit all: its passes over the rows, and those over
@@ -161,9 +180,10 @@ static const char *name_of_choice(const hull_run *r)
 #define REST_OF_ROUND 2.0
 #define REST_VECTORS 25.0
 
-/* Where most variables are settled, epochs cost little beside the rest of a round: then there are more of them, as long
- * as they seem to be needed. Counts decide and the gap, so that the bits do not depend on the clock. The steps of the
- * logistic loss leave nothing out and cost more; blocks that do not know of each other gain little by more epochs. */
+/* Where most variables are settled, epochs cost little beside the rest of a round: then there are more of them, as
+ * long as they seem to be needed. Counts decide and the gap, so that the bits do not depend on the clock. The steps
+ * of the logistic loss leave nothing out and cost more; blocks that do not know of each other gain little by more
+ * epochs. */
 static void choose_epochs(hull_run *r)
 {
     dual_run *d = &r->d;
@@ -195,7 +215,7 @@ static bool report(hull_run *r, uint64_t t)
         to[PASS] = r->pass_seconds;
     }
     dual_gather(d, COLUMNS);
-    if (r->choosing && t == TIMED_ROUNDS) {
+    if (r->choosing && !r->plain && t == TIMED_ROUNDS) {
         r->choosing = false;
         if (-dual_column_max(d, MESSAGE, COLUMNS) > 0.5 * dual_column_max(d, PASS, COLUMNS))
             choose_fewer(r);
@@ -217,8 +237,11 @@ static bool report(hull_run *r, uint64_t t)
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
     bool stop = d->watch->round(d->watch, to, r->best);
+    if (r->plain)
+        dual_choose_epochs(d);
+    else
+        choose_epochs(r);
     *to = (round_report){0};
-    choose_epochs(r);
     return stop;
 }
 
@@ -467,7 +490,8 @@ static bool take_momentum(hull_run *r, bda_error *err)
     return true;
 }
 
-static bool take_memory(hull_run *r, bda_error *err)
+/* For the best point and the search for it. */
+static bool take_primal(hull_run *r, bda_error *err)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
@@ -486,17 +510,26 @@ static bool take_memory(hull_run *r, bda_error *err)
     for (uint64_t k = 0; k < d->local; k++)
         r->part[k] = instances_of(p, k);
     if (!(r->z_best = take_margins(r, err)) || !(r->z_now = take_margins(r, err)) ||
-        !(r->slopes = take_margins(r, err)) ||
         (r->smooth && (!(r->z_step = take_margins(r, err)) || !(r->z_aim = take_margins(r, err)))))
         return false;
-    for (int a = 0; a < 2 * r->ring; a++)
-        if (!(r->image[a] = ARENA_TAKE(m, double, p->n, err)))
-            return false;
-    for (uint64_t k = 0; k < d->local; k++) {
+    for (uint64_t k = 0; k < d->local; k++)
         d->blocks[k]->margins = r->z_now[k];
+    return true;
+}
+
+/* For the points with their images. */
+static bool take_points(hull_run *r, bda_error *err)
+{
+    dual_run *d = &r->d;
+    arena *m = &d->memory;
+    if (!(r->slopes = take_margins(r, err)))
+        return false;
+    for (int a = 0; a < 2 * r->ring; a++)
+        if (!(r->image[a] = ARENA_TAKE(m, double, d->p->n, err)))
+            return false;
+    for (uint64_t k = 0; k < d->local; k++)
         if (!block_points(d->blocks[k], m, 2 * r->ring + (r->form == HULL_MOMENTUM), err))
             return false;
-    }
     return r->form != HULL_MOMENTUM || take_momentum(r, err);
 }
 
@@ -549,6 +582,23 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     return true;
 }
 
+/* The search for the best point, from the next round on. */
+static bool begin_primal(hull_run *r, bda_error *err)
+{
+    problem *p = r->d.p;
+    r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
+    r->newest = -1;
+    r->stretch = 0.25;
+    r->length_patience = 1;
+    r->best_primal = INFINITY;
+    r->d.f = INFINITY;
+    if (!comm_agree(p->comm, take_primal(r, err), err))
+        return false;
+    if (r->factor)
+        p->penalty.kind->bend(&p->penalty, r->factor);
+    return true;
+}
+
 /* From the alpha that there is. */
 static bool hull_begin(hull_run *r, bda_error *err)
 {
@@ -556,20 +606,10 @@ static bool hull_begin(hull_run *r, bda_error *err)
     r->d.as_needed = false;
     r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? LEAST_EPOCHS : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
-    r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
-    r->newest = -1;
     r->t_now = 1;
     r->a1 = 1;
     r->an_epoch = 1;
-    r->stretch = 0.25;
-    r->length_patience = 1;
-    r->best_primal = INFINITY;
-    r->d.f = INFINITY;
-    if (!comm_agree(p->comm, take_memory(r, err), err))
-        return false;
-    if (r->factor)
-        p->penalty.kind->bend(&p->penalty, r->factor);
-    return true;
+    return (r->best || begin_primal(r, err)) && comm_agree(p->comm, take_points(r, err), err);
 }
 
 static void hull_close(hull_run *r)

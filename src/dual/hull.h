@@ -23,6 +23,7 @@ typedef struct hull_run {
     double an_epoch;                      /* cells that one of the last round visited, against all */
     bool choosing;                        /* whether messages are slow, by measured times */
     bool sparing;                         /* momentum with fewer images */
+    bool plain;                           /* it is not at work yet */
     double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
 
     /* The dual side: points with their images */
@@ -37,7 +38,7 @@ typedef struct hull_run {
 
     /* The primal side: the best point, its margins, the last step, and the directions of the next */
     instances *part;   /* [local] */
-    double *best;      /* [n] */
+    double *best;      /* [n]; NULL: the search for it has not begun */
     double *last_step; /* [n]; NULL as z_step where P is not smooth: nobody asks */
     double *aim;       /* [n] grad g*(X s) where the regulariser is not the squared norm */
     double *factor;    /* [n] diagonal of the Hessian of g; NULL: 1 */

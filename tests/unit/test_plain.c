@@ -1,0 +1,146 @@
+/* test_plain.c - the plain rounds with which hull begins where auto asks for it, each held against the checker, and
+ * how many local epochs its own rounds have. */
+#include "base/memory.h"
+#include "dual/hull.h"
+#include "unit/rival_support.h"
+
+static recorder record;
+static double primal_of_w[MOST_ROUNDS + 1]; /* P(grad g*(X alpha)) of each round, by the checker */
+
+/* recorder_round, for a method that wants to know how far it has come. */
+static bool far_round(watch *self, const round_report *report, const double *w)
+{
+    recorder *r = (recorder *)self;
+    double alpha[ROWS * CLASSES], of_alpha[COLUMNS * CLASSES];
+    bool stop = recorder_round(self, report, w);
+    self->to_go = report->gap / (r->target * r->report[0].gap);
+    block_alpha(report->blocks[0], alpha);
+    check_weights(&r->bench->check, alpha, of_alpha);
+    primal_of_w[report->round] = (double)check_primal(&r->bench->check, of_alpha);
+    return stop;
+}
+
+static bool train_far(bench *t, const method_options *options, double target, bda_error *err)
+{
+    record = (recorder){.bench = t, .target = target, .most = MOST_ROUNDS};
+    record.watch = (watch){.to_go = INFINITY, .seconds = recorder_seconds, .interrupted = recorder_interrupted};
+    record.watch.round = far_round;
+    return hull_method.train(&hull_method, &t->problem, options, &record.watch, err);
+}
+
+static bool is_plain(const round_report *report)
+{
+    return strcmp(report->choice, "plain") == 0;
+}
+
+/* Plain rounds whose model is better than w. Before the first of them the model is w; from then on it never gets
+ * worse. */
+static int searched_rounds(const shape *s)
+{
+    bench t;
+    bda_error err = {0};
+    method_options options = usual_options();
+    options.local_epochs = EPOCHS_AS_NEEDED;
+    bench_open(&t, s);
+    assert_true(train_far(&t, &options, 1e-7, &err));
+    const round_report *last = &record.report[record.rounds - 1];
+    assert_true(last->gap <= 1e-7 * record.report[0].gap);
+    const double rounding = 1e-12 * record.report[0].primal;
+    int searched = 0;
+    for (uint64_t i = 0; i < record.rounds; i++) {
+        const round_report *now = &record.report[i];
+        assert_true(now->primal <= primal_of_w[i] + rounding);
+        assert_true(i == 0 || now->dual <= now[-1].dual + rounding);
+        if (searched > 0)
+            assert_true(now->primal <= now[-1].primal);
+        searched += is_plain(now) && now->primal < primal_of_w[i] - rounding;
+    }
+    bench_close(&t);
+    return searched;
+}
+
+/* The best point is searched for beside the passes where the loss has kinks, and only there. */
+static void test_search(void **unused)
+{
+    (void)unused;
+    for (const loss *f = losses; f->name; f++)
+        for (uint64_t classes = 0; classes <= (f->regression ? 0 : CLASSES); classes += CLASSES) {
+            int searched = 0;
+            state = 21;
+            for (int k = 0; k < 12; k++)
+                searched += searched_rounds(&(const shape){.loss = f,
+                                                           .classes = classes,
+                                                           .blocks = 1,
+                                                           .factors = k % 3 == 2,
+                                                           .l1_ratio = k == 5 ? 0.3 : 0,
+                                                           .cost = k % 2 ? 20 : 0});
+            if ((searched > 0) == loss_is_smooth(f, classes))
+                fail_msg("%s, %d classes: %d rounds", f->name, (int)classes, searched);
+        }
+}
+
+/* Memory that runs out when the search begins, or hull itself, is a sentence. */
+static void test_no_memory(void **unused)
+{
+    (void)unused;
+    for (uint64_t classes = 0; classes <= CLASSES; classes += CLASSES) {
+        bench t;
+        state = 22;
+        bench_open(&t, &(const shape){.loss = loss_find("hinge"), .classes = classes, .blocks = 1, .cost = 100});
+        method_options options = usual_options();
+        options.local_epochs = EPOCHS_AS_NEEDED;
+        uint64_t late = 0, request = 1;
+        for (bool ok = false; !ok; request++) {
+            bda_error err = {0};
+            mem_fail_at(request);
+            ok = train_far(&t, &options, 1e-7, &err);
+            mem_fail_at(0);
+            assert_true(ok || strstr(err.text, "memory"));
+            late += !ok && record.rounds > 0;
+            assert_true(request < 500);
+        }
+        assert_true(late > 2);
+        bench_close(&t);
+    }
+}
+
+/* The most passes over all cells that a round has had. */
+static double most_epochs(const char *loss, uint64_t blocks, int64_t asked)
+{
+    bench t;
+    bda_error err = {0};
+    double most = 0;
+    method_options options = usual_options();
+    options.hull = HULL_MOMENTUM;
+    options.local_epochs = asked;
+    state = 23;
+    bench_open(&t, &(const shape){.loss = loss_find(loss), .blocks = blocks, .cost = 10});
+    assert_true(train_far(&t, &options, 1e-7, &err));
+    for (uint64_t i = 0; i < record.rounds; i++)
+        most = fmax(most, record.report[i].epochs);
+    bench_close(&t);
+    return most;
+}
+
+/* Where variables are left out there are more epochs; not where each costs much, blocks are several, or a number was
+ * asked for. */
+static void test_epochs(void **unused)
+{
+    (void)unused;
+    assert_true(most_epochs("hinge", 1, 0) > 2.01);
+    assert_true(most_epochs("hinge", 1, 0) < 4);
+    assert_true(most_epochs("squared-hinge", 1, 0) > 2.01);
+    assert_true(most_epochs("hinge", 1, 1) <= 1);
+    assert_true(most_epochs("hinge", 3, 0) <= 2);
+    assert_true(most_epochs("logistic", 1, 0) <= 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_epochs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
