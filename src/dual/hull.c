@@ -22,12 +22,8 @@
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
                       bda_error *err);
-static bool begin_primal(hull_run *r, bda_error *err);
 static bool hull_begin(hull_run *r, bda_error *err);
 static void hull_close(hull_run *r);
-static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
-static bool evaluate(hull_run *r, bda_error *err);
-static bool report(hull_run *r, uint64_t t);
 static void choose_vectors(hull_run *r);
 static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err);
 static bool image(hull_run *r, bda_error *err);
@@ -39,18 +35,18 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
     uint64_t t = 0, reported = UINT64_MAX;
     bool stop = false, ok = hull_open(&r, p, self->preset, options, watch, err);
     if (ok && r.d.as_needed) {
-        ok = plain_rounds(&r, &t, &stop, err);
+        ok = hull_plain_rounds(&r, &t, &stop, err);
         reported = t;
     }
     ok = ok && (stop || hull_begin(&r, err));
     for (; ok && !stop; t++) {
         double start = 0;
         p->penalty.kind->gradient(&p->penalty, r.d.w, r.d.v); /* w = grad g*(v) */
-        ok = evaluate(&r, err);                               /* margins of w, P(w), f(alpha) */
+        ok = hull_evaluate(&r, err);                          /* margins of w, P(w), f(alpha) */
         if (!ok)
             break;
         hull_improve_primal(&r); /* best: never above P(w), never rising */
-        stop = t != reported && report(&r, t);
+        stop = t != reported && hull_report(&r, t);
         if (stop)
             break;
         choose_vectors(&r);
@@ -67,69 +63,7 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
 
-static const char *name_of_choice(const hull_run *r)
-{
-    static const char *const forms[][4] = {
-        {"momentum-sparing", "fused", "one-vector", "momentum"},
-        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
-    };
-    static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
-    const bool shared = r->d.pool.u != NULL;
-    return r->plain ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
-}
-
-#define PLAIN_ROUNDS 4    /* at least */
-#define PLAIN_PATIENCE 50 /* passes over all that may be left */
-#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
-#define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
-#define SLOW 0.5          /* what a look leaves of the gap */
-#define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
-
-/* Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
- * bda, which cost less than those of hull: they go on until they prove to be many. Their a1 follows what is measured,
- * for in few rounds blocks hardly stop going the same way. The round *t is reported when it ends.
- *
- * Where a loss has kinks, P(w) is far above the least long after f(alpha) is not, and goes up and down. So as soon as
- * the gap of one model falls slowly, the best point is searched for beside the passes as in hull. */
-static bool plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
-{
-    dual_run *d = &r->d;
-    const problem *p = d->p;
-    const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
-    const double a1 = d->a1;
-    d->adapts = d->models > 1 && d->models == d->K;
-    d->a1 = d->adapts ? FIRST_A1 : a1;
-    r->plain = true;
-    for (;; ++*t) {
-        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
-        const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
-        const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
-        p->penalty.kind->gradient(&p->penalty, d->w, d->v);
-        d->report.choice = name_of_choice(r);
-        if (!r->best) {
-            *stop = dual_evaluate(d, *t);
-        } else {
-            if (!evaluate(r, err))
-                return false;
-            hull_improve_primal(r);
-            *stop = report(r, *t);
-        }
-        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
-            break;
-        if (!r->best && kinks && d->models == 1 && d->watch->to_go > SLOW * to_go && !begin_primal(r, err))
-            return false;
-        dual_solve(d, *t);
-        if (!dual_sum(d, err))
-            return false;
-        dual_move(d, dual_step(d));
-    }
-    r->plain = false;
-    d->a1 = a1;
-    d->adapts = false;
-    return true;
-}
-
-static bool evaluate(hull_run *r, bda_error *err)
+bool hull_evaluate(hull_run *r, bda_error *err)
 {
     enum { LOSS, CONJUGATE, GAP, FAILED, COLUMNS };
     dual_run *d = &r->d;
@@ -173,6 +107,17 @@ static void choose_fewer(hull_run *r)
 #define TIMED_ROUNDS 3
 #define WIDE 65536
 
+const char *hull_choice(const hull_run *r)
+{
+    static const char *const forms[][4] = {
+        {"momentum-sparing", "fused", "one-vector", "momentum"},
+        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
+    };
+    static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
+    const bool shared = r->d.pool.u != NULL;
+    return r->plain ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
+}
+
 #define LEAST_EPOCHS 2
 #define MOST_EPOCHS 12
 /* What the rest of a round with one model costs, in epochs that visit all: its passes over the rows, and those over
@@ -197,7 +142,7 @@ static void choose_epochs(hull_run *r)
 }
 
 /* The gap of best and alpha, term by term. */
-static bool report(hull_run *r, uint64_t t)
+bool hull_report(hull_run *r, uint64_t t)
 {
     enum { GAP, SECONDS, INTERRUPTED, MESSAGE, PASS, COLUMNS };
     dual_run *d = &r->d;
@@ -232,7 +177,7 @@ static bool report(hull_run *r, uint64_t t)
     to->bytes_sent = comm_said(p->comm)->bytes;
     to->blocks = d->blocks;
     to->kept_best = true;
-    to->choice = name_of_choice(r);
+    to->choice = hull_choice(r);
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
@@ -582,8 +527,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     return true;
 }
 
-/* The search for the best point, from the next round on. */
-static bool begin_primal(hull_run *r, bda_error *err)
+bool hull_begin_primal(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
     r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
@@ -609,7 +553,7 @@ static bool hull_begin(hull_run *r, bda_error *err)
     r->t_now = 1;
     r->a1 = 1;
     r->an_epoch = 1;
-    return (r->best || begin_primal(r, err)) && comm_agree(p->comm, take_points(r, err), err);
+    return (r->best || hull_begin_primal(r, err)) && comm_agree(p->comm, take_points(r, err), err);
 }
 
 static void hull_close(hull_run *r)

@@ -82,6 +82,21 @@ double hull_minimise(hull_run *r, int newest_solution, double start);
 /* The products of changed points (HULL_POINTS: alpha) with all others, into r->product and r->linear. Collective. */
 void hull_products(hull_run *r, int changed, const int *which);
 
+/* Plain rounds from *t on, until hull promises more: then *t is the round that was reported last. Collective. */
+bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
+
+/* What it is at, for the log. */
+const char *hull_choice(const hull_run *r);
+
+/* The search for the best point, from the next look on: r->best. Collective. */
+bool hull_begin_primal(hull_run *r, bda_error *err);
+
+/* The margins of w, P(w) and f(alpha). Collective. */
+bool hull_evaluate(hull_run *r, bda_error *err);
+
+/* Round t with the best point as its model, and the epochs of the next; true: stop. Collective. */
+bool hull_report(hull_run *r, uint64_t t);
+
 /* Improves r->best from the margins of w, z_now; r->best_primal never rises. Collective. */
 void hull_improve_primal(hull_run *r);
 

@@ -1,0 +1,56 @@
+/* hull_plain.c - the rounds before those of hull, where it is asked for as many passes as are needed.
+ *
+ * Where few passes are needed plain coordinate descent is the fastest with one model, and with several the rounds of
+ * bda, which cost less than those of hull: they go on until they prove to be many. Their a1 follows what is measured,
+ * for in few rounds blocks hardly stop going the same way.
+ *
+ * Where a loss has kinks, P(w) is far above the least long after f(alpha) is not, and goes up and down. So as soon as
+ * the gap of one model falls slowly, the best point is searched for beside the passes as in hull. */
+#include <math.h>
+
+#include "dual/hull.h"
+
+#define PLAIN_ROUNDS 4    /* at least */
+#define PLAIN_PATIENCE 50 /* passes over all that may be left */
+#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
+#define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
+#define SLOW 0.5          /* what a look leaves of the gap */
+#define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
+
+bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
+{
+    dual_run *d = &r->d;
+    const problem *p = d->p;
+    const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
+    const double a1 = d->a1;
+    d->adapts = d->models > 1 && d->models == d->K;
+    d->a1 = d->adapts ? FIRST_A1 : a1;
+    r->plain = true;
+    for (;; ++*t) {
+        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
+        const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
+        const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
+        p->penalty.kind->gradient(&p->penalty, d->w, d->v);
+        d->report.choice = hull_choice(r);
+        if (!r->best) {
+            *stop = dual_evaluate(d, *t);
+        } else {
+            if (!hull_evaluate(r, err))
+                return false;
+            hull_improve_primal(r);
+            *stop = hull_report(r, *t);
+        }
+        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
+            break;
+        if (!r->best && kinks && d->models == 1 && d->watch->to_go > SLOW * to_go && !hull_begin_primal(r, err))
+            return false;
+        dual_solve(d, *t);
+        if (!dual_sum(d, err))
+            return false;
+        dual_move(d, dual_step(d));
+    }
+    r->plain = false;
+    d->a1 = a1;
+    d->adapts = false;
+    return true;
+}
