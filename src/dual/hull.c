@@ -10,7 +10,9 @@
  *
  * Forms: `fused` sends both vectors in a round, `one-vector` one of them, in turn as they pay. `momentum` sends both
  * and linearises the sub-problems at y = alpha + beta (alpha - alpha before), with a1 by the measured curvature; the
- * hull keeps f falling whatever the momentum does. */
+ * hull keeps f falling whatever the momentum does.
+ *
+ * auto begins with cheaper rounds (hull_plain.c). */
 #include "dual/hull.h"
 
 #include <assert.h>

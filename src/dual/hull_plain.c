@@ -14,7 +14,7 @@
 #define PLAIN_PATIENCE 50 /* passes over all that may be left */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
-#define SLOW 0.5          /* what a look leaves of the gap */
+#define SLOW 0.5          /* where more of the gap is left than that since the last look */
 #define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
 
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
@@ -31,8 +31,8 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
         const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
         const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
         p->penalty.kind->gradient(&p->penalty, d->w, d->v);
-        d->report.choice = hull_choice(r);
         if (!r->best) {
+            d->report.choice = hull_choice(r);
             *stop = dual_evaluate(d, *t);
         } else {
             if (!hull_evaluate(r, err))
