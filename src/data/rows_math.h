@@ -48,9 +48,30 @@ ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_
         }                                                                                                            \
     } while (0)
 
-/* sum over the cells of row i of  CELL(j) , j a cell's number */
-#define ROWS_SUM(CELL)                                                                                               \
+/* More weights than that are not all in a core's own cache: those of cells farther on in the row are asked for before
+ * they are needed. */
+#define ROWS_FAR ((uint64_t)1 << 18)
+#define ROWS_CELLS_AHEAD 32   /* where a cell wants one weight */
+#define ROWS_CLASSES_AHEAD 24 /* those of some classes */
+#define ROWS_ADDS_AHEAD 16    /* the same, to be changed */
+#define ROWS_SCORES_AHEAD 8   /* those of many or all classes */
+
+ROWS_INLINE bool rows_are_far(const rows *r, uint64_t classes)
+{
+    return r->columns * classes > ROWS_FAR;
+}
+
+/* sum over the cells of row i of  CELL(j) , j a cell's number; AHEAD(j) for those farther on where `far` */
+#define ROWS_SUM(CELL, AHEAD)                                                                                        \
     do {                                                                                                             \
+        for (; far && j + ROWS_CELLS_AHEAD + 4 <= end; j += 4) {                                                     \
+            for (uint64_t ahead = j + ROWS_CELLS_AHEAD; ahead < j + ROWS_CELLS_AHEAD + 4; ahead++)                   \
+                AHEAD(ahead);                                                                                        \
+            s0 += CELL(j);                                                                                           \
+            s1 += CELL(j + 1);                                                                                       \
+            s2 += CELL(j + 2);                                                                                       \
+            s3 += CELL(j + 3);                                                                                       \
+        }                                                                                                            \
         for (; j + 4 <= end; j += 4) {                                                                               \
             s0 += CELL(j);                                                                                           \
             s1 += CELL(j + 1);                                                                                       \
@@ -65,22 +86,25 @@ ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_
 ROWS_INLINE double rows_dot(const rows *r, rows_form form, uint64_t i, const double *w)
 {
     uint64_t j = r->start[i], end = r->start[i + 1];
+    const bool far = rows_are_far(r, 1);
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#define WEIGHT(j) __builtin_prefetch(&w[rows_column(r, form, j)])
 #define BARE(j) w[r->column[j]]
 #define PAIR(j) ((double)r->pair[j].value * w[r->pair[j].column])
 #define FULL(j) (r->value[j] * w[r->column[j]])
     switch (form) {
     case ROWS_ONES:
     case ROWS_CONSTANT:
-        ROWS_SUM(BARE);
+        ROWS_SUM(BARE, WEIGHT);
         break;
     case ROWS_FLOAT:
-        ROWS_SUM(PAIR);
+        ROWS_SUM(PAIR, WEIGHT);
         break;
     case ROWS_DOUBLE:
-        ROWS_SUM(FULL);
+        ROWS_SUM(FULL, WEIGHT);
         break;
     }
+#undef WEIGHT
 #undef BARE
 #undef PAIR
 #undef FULL
@@ -133,16 +157,19 @@ ROWS_INLINE double rows_bend(const rows *r, rows_form form, uint64_t i, const do
 /* x_i'x_i */
 ROWS_INLINE double rows_norm(const rows *r, rows_form form, uint64_t i)
 {
+    const bool far = false;
     uint64_t j = r->start[i], end = r->start[i + 1];
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#define NOTHING(j)
 #define PAIR(j) ((double)r->pair[j].value * (double)r->pair[j].value)
 #define FULL(j) (r->value[j] * r->value[j])
     if (form == ROWS_FLOAT)
-        ROWS_SUM(PAIR);
+        ROWS_SUM(PAIR, NOTHING);
     else if (form == ROWS_DOUBLE)
-        ROWS_SUM(FULL);
+        ROWS_SUM(FULL, NOTHING);
     else
         s0 = (double)(end - j);
+#undef NOTHING
 #undef PAIR
 #undef FULL
     double s = (s0 + s1) + (s2 + s3);
@@ -239,7 +266,16 @@ ROWS_INLINE void rows_scores_few(const rows *r, rows_form form, uint64_t i, cons
     for (int k = 0; k < twos; k++)                                                                                   \
     s[k] += (x) * ((const rows_two *)(w + (c)*classes))[k]
     ROWS_UNSTORED(r, i, ADD(c, x));
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+    uint64_t j = r->start[i];
+    const uint64_t end = r->start[i + 1];
+    for (; rows_are_far(r, classes) && j + ROWS_SCORES_AHEAD < end; j++) {
+        const double *ahead = w + (uint64_t)rows_column(r, form, j + ROWS_SCORES_AHEAD) * classes;
+        for (int k = 0; k < 2 * twos; k += ROWS_LINE / (int)sizeof *w)
+            __builtin_prefetch(ahead + k);
+        __builtin_prefetch(ahead + 2 * twos - 1); /* classes do not begin where lines do */
+        ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
+    }
+    for (; j < end; j++)
         ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
 #undef ADD
     for (int k = 0; k < twos; k++)
@@ -306,7 +342,15 @@ ROWS_INLINE void rows_sums_of(const rows *r, rows_form form, uint64_t i, const d
             s[k] += value * of[class[k]];                                                                            \
     } while (0)
     ROWS_UNSTORED(r, i, ADD(c, x));
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++)
+    uint64_t j = r->start[i];
+    const uint64_t end = r->start[i + 1];
+    for (; rows_are_far(r, classes) && j + ROWS_CLASSES_AHEAD < end; j++) {
+        const double *ahead = w + (uint64_t)rows_column(r, form, j + ROWS_CLASSES_AHEAD) * classes;
+        for (int k = 0; k < count; k++)
+            __builtin_prefetch(ahead + class[k]);
+        ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
+    }
+    for (; j < end; j++)
         ADD((uint64_t)rows_column(r, form, j), rows_value(r, form, i, j));
 #undef ADD
     for (int k = 0; k < count; k++)
@@ -364,8 +408,11 @@ ROWS_INLINE void rows_add_few(const rows *r, rows_form form, uint64_t i, int cou
         step[k] = s[k];
         at[k] = class[k];
     }
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+    const uint64_t end = r->start[i + 1], far_end = rows_are_far(r, classes) ? end : 0;
+    for (uint64_t j = r->start[i]; j < end; j++) {
         double *of = w + (uint64_t)rows_column(r, form, j) * classes;
+        for (int k = 0; j + ROWS_ADDS_AHEAD < far_end && k < count; k++)
+            __builtin_prefetch(w + (uint64_t)rows_column(r, form, j + ROWS_ADDS_AHEAD) * classes + at[k], 1);
         const double x = rows_value(r, form, i, j);
         for (int k = 0; k < count; k++)
             of[at[k]] += step[k] * x;
@@ -388,10 +435,13 @@ ROWS_INLINE void rows_add_classes(const rows *r, rows_form form, uint64_t i, uin
             rows_add_few(r, form, i, 3, class, s, classes, w);
         return;
     }
-    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+    const uint64_t end = r->start[i + 1], far_end = rows_are_far(r, classes) ? end : 0;
+    for (uint64_t j = r->start[i]; j < end; j++) {
         uint64_t at = (uint64_t)rows_column(r, form, j) * classes;
         const double x = rows_value(r, form, i, j);
         double *of = w + at;
+        for (uint32_t k = 0; j + ROWS_SCORES_AHEAD < far_end && k < count; k++)
+            __builtin_prefetch(w + (uint64_t)rows_column(r, form, j + ROWS_SCORES_AHEAD) * classes + class[k], 1);
         if (h) {
             for (uint32_t k = 0; k < count; k++)
                 of[class[k]] += s[k] * x * h[at + class[k]];

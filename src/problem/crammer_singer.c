@@ -312,8 +312,15 @@ ROWS_INLINE uint64_t pass(crammer_singer *b, const subproblem *s, const double *
     for (uint32_t k = b->moving; k-- > 0;) {
         if (s->seat)
             pool_visit(s->seat, to);
-        if (k >= AHEAD)
-            rows_prefetch(r, form, first + order[k - AHEAD]);
+        if (k >= 2 * AHEAD) {
+            const uint32_t near = order[k - AHEAD], far = order[k - 2 * AHEAD];
+            __builtin_prefetch(&b->span[far]);
+            __builtin_prefetch(&r->start[first + far]);
+            __builtin_prefetch(&b->m.y[far]);
+            __builtin_prefetch(&b->m.norm[far]);
+            __builtin_prefetch(cs_entries(b, near), 1);
+            rows_prefetch(r, form, first + near);
+        }
         uint32_t i = order[k];
         visit v = begin_visit(b, i, b->fresh);
         double slack = visit_instance(b, &v, s, from, to, form);
