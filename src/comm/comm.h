@@ -59,7 +59,11 @@ void comm_sum_vectors(comm *c, uint64_t blocks, double largest, const double *co
 /* Zeroed memory that all ranks see; NULL on all of them where they are not on one machine, or it has no room for it.
  * Nobody waits for anybody: what one rank writes, others may count on after comm_meet. */
 void *comm_share(comm *c, uint64_t bytes);
-void comm_unshare(comm *c, void *p, uint64_t bytes); /* not collective; accepts NULL */
+void *comm_share_alone(uint64_t bytes); /* for the threads of this rank; not collective */
+/* Memory as long as what was shared, whose first `own` bytes, whole pages, are the caller's alone, and whose rest is
+ * that of `shared`; NULL: there is none. Not collective. */
+void *comm_view(void *shared, uint64_t bytes, uint64_t own);
+void comm_unshare(void *p, uint64_t bytes); /* views, too; not collective; accepts NULL */
 void comm_meet(comm *c);
 
 /* Bytes of any kind from one rank to all. */

@@ -74,15 +74,24 @@ static void *join(const invitation *to, uint64_t bytes)
     return p;
 }
 
+/* Less than a token is no memory. */
+static uint64_t at_least(uint64_t bytes)
+{
+    return bytes < sizeof(uint64_t) ? sizeof(uint64_t) : bytes;
+}
+
+void *comm_share_alone(uint64_t bytes)
+{
+    void *p = mmap(NULL, at_least(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 void *comm_share(comm *c, uint64_t bytes)
 {
     bda_error ignored = {0};
-    if (bytes < sizeof(uint64_t))
-        bytes = sizeof(uint64_t);
-    if (c->size == 1) {
-        void *p = mem_resize(NULL, 0, bytes, "shared weights", &ignored);
-        return p ? memset(p, 0, bytes) : NULL;
-    }
+    bytes = at_least(bytes);
+    if (c->size == 1)
+        return comm_share_alone(bytes);
     invitation to = {0};
     void *p = c->rank == 0 ? make(&to, bytes) : NULL;
     comm_broadcast(c, 0, &to, sizeof to);
@@ -95,19 +104,26 @@ void *comm_share(comm *c, uint64_t bytes)
     }
     if (all)
         return p;
-    if (p)
-        munmap(p, bytes);
+    comm_unshare(p, bytes);
     return NULL;
 }
 
-void comm_unshare(comm *c, void *p, uint64_t bytes)
+/* A length of 0 makes mremap map the same pages once more. */
+void *comm_view(void *shared, uint64_t bytes, uint64_t own)
 {
-    if (bytes < sizeof(uint64_t))
-        bytes = sizeof(uint64_t);
-    if (p && c->size == 1)
-        mem_free(p, bytes);
-    else if (p)
-        munmap(p, bytes);
+    char *view = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (view == MAP_FAILED)
+        return NULL;
+    if (mremap((char *)shared + own, 0, bytes - own, MREMAP_MAYMOVE | MREMAP_FIXED, view + own) != MAP_FAILED)
+        return view;
+    munmap(view, bytes);
+    return NULL;
+}
+
+void comm_unshare(void *p, uint64_t bytes)
+{
+    if (p)
+        munmap(p, at_least(bytes));
 }
 
 void comm_meet(comm *c)

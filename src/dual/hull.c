@@ -264,7 +264,7 @@ static void complete_directions(hull_run *r)
         double *dv = d->dv_block[k];
         if (d->models > 1)
             r->apart[k] = vec_dot(dv, dv, n, 1);
-        if (!d->start || d->pool.direct) /* its image is complete */
+        if (!d->start || pool_is_viewed(&d->pool, d->epochs)) /* its image is complete */
             continue;
         instances_add_image(&r->part[k], r->advanced[k], dv);
         d->local_direction[k].largest = vec_largest(dv, n, 1);

@@ -68,10 +68,9 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;
     bool coupled = s->a1 > 0 && !s->separate;
-    const bool direct = s->seat && s->seat->of->direct;
-    double *u = direct ? s->seat->of->u : dv; /* dv's memory until the passes are over */
+    double *u = dv; /* its memory until the passes are over, unless there is a view */
     if (s->seat)
-        pool_begin(s->seat, s->pool, s->w, u);
+        u = pool_begin(s->seat, s->epochs, s->pool, s->w, dv);
     else if (!coupled)
         memset(dv, 0, n * sizeof *dv);
     else
@@ -88,7 +87,9 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
             break; /* every variable has found its minimum */
     }
     /* u - w = a1 H dv, but for other blocks' changes where there is one u, and digits that a small a1 costs */
-    const bool anew = coupled && (direct || s->a1 < LEAST_A1);
+    const bool anew = coupled && (u != dv || s->a1 < LEAST_A1);
+    if (anew && s->seat)
+        pool_end(s->seat, dv);
     if (anew) {
         memset(dv, 0, n * sizeof *dv);
         b->kind->image(b, dv);

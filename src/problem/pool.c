@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/frequency.h"
 #include "problem/problem.h"
@@ -17,15 +18,16 @@
 #define TIMES_A_PASS 2.0 /* at least */
 #define EVERY 16         /* visits from one look to the next; fewer where a pass is short */
 #define LOOKS_A_PASS 64
-#define SHORT_PASS 100000 /* cells times classes: about a tenth of a millisecond */
-#define MOST_TRIES 1000   /* for a page that somebody is at, where it will not be due again */
-#define DIRECT (1u << 19) /* numbers, see `direct` */
+#define SHORT_PASS 100000    /* cells times classes: about a tenth of a millisecond */
+#define MOST_TRIES 1000      /* for a page that somebody is at, where it will not be due again */
+#define VERY_LONG (1u << 19) /* numbers of u */
+#define LEAST_PASSES 2       /* X da computed anew takes half as long as a pass */
 
-static uint64_t least_direct = DIRECT;
+static uint64_t test_copies = POOL_USUAL;
 
-void pool_test_direct(uint64_t numbers)
+void pool_test_copies(uint64_t numbers)
 {
-    least_direct = numbers > 0 ? numbers : DIRECT;
+    test_copies = numbers;
 }
 
 static uint64_t pages_of(const pool *l)
@@ -86,15 +88,18 @@ static void order_numbers(pool *l, const problem *p, const uint32_t *place)
             l->order[place[j] * width + m] = (uint32_t)(j * width + m);
 }
 
-/* Looks from one time to the next, as a power of 2; -1: nobody else changes the page. a_visit: changes of one of its
- * numbers, on average */
-static int tier_of(const pool *l, const problem *p, double a_visit, uint64_t members)
+/* Visits from one time that a page is due to the next. a_visit: changes of one of its numbers, on average */
+static double visits_until_due(const pool *l, const problem *p, double a_visit)
 {
-    if (a_visit == 0)
-        return -1;
-    const double rows = rows_of_a_block(p), others = fmax((double)members - 1, 1);
-    const double often = CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(others);
-    return (int)fmin(fmax(log2(fmin(often, rows / TIMES_A_PASS) / (double)l->every), 0), POOL_TIERS - 1);
+    const double members = (double)(l->one_machine ? p->data->blocks : p->data->local_blocks);
+    return CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(fmax(members - 1, 1));
+}
+
+/* Looks from one time to the next, as a power of 2. */
+static int tier_of(const pool *l, const problem *p, double visits)
+{
+    const double most = rows_of_a_block(p) / TIMES_A_PASS;
+    return (int)fmin(fmax(log2(fmin(visits, most) / (double)l->every), 0), POOL_TIERS - 1);
 }
 
 /* A visit changes about two classes of an instance. */
@@ -103,36 +108,63 @@ static bool changes_few(const problem *p)
     return width_of(p) > 1 && p->loss->kind != LOSS_LOGISTIC;
 }
 
+/* In no order of frequency, and yet too long for copies. */
+static bool is_all_common(const pool *l, const problem *p)
+{
+    return !p->fold.folded && changes_few(p) && l->n >= VERY_LONG;
+}
+
+/* often: numbers of the pages that are due more than TIMES_A_PASS; behind them all work on the common u. */
+static uint64_t choose_copied(const pool *l, const problem *p, uint64_t often)
+{
+    const uint64_t whole =
+        (uint64_t)sysconf(_SC_PAGESIZE) / sizeof *l->u; /* a view is made of whole pages of memory */
+    uint64_t copied = p->fold.folded ? often : is_all_common(l, p) ? 0 : l->n;
+    copied = test_copies < l->n ? test_copies : copied;
+    copied = (copied + whole - 1) / whole * whole;
+    return copied < l->n ? copied : l->n;
+}
+
 /* count: of each column among so many rows. tier: [pages], work space */
 static void make_tiers(pool *l, const problem *p, const uint32_t *count, uint64_t looked_at, int *tier)
 {
-    const uint64_t pages = pages_of(l), width = width_of(p);
-    const uint64_t members = l->one_machine ? p->data->blocks : p->data->local_blocks;
+    const uint64_t width = width_of(p);
+    const uint64_t pages = pages_of(l);
+    uint64_t often = 0;
     for (uint64_t page = 0; page < pages; page++) {
         const uint64_t first = page * POOL_PAGE, end = l->n - first < POOL_PAGE ? l->n : first + POOL_PAGE;
         uint64_t cells = 0;
         for (uint64_t k = first; k < end; k++)
             cells += count[(l->order ? l->order[k] : k) / width];
         const double a_visit = (double)cells / (double)(end - first) / (double)looked_at;
-        tier[page] = tier_of(l, p, changes_few(p) ? a_visit * 2 / (double)width : a_visit, members);
+        const double visits = visits_until_due(l, p, changes_few(p) ? a_visit * 2 / (double)width : a_visit);
+        tier[page] = cells > 0 ? tier_of(l, p, visits) : -1; /* nobody else changes it */
+        if (visits * TIMES_A_PASS < rows_of_a_block(p))
+            often = end;
     }
+    l->copied = choose_copied(l, p, often);
+    l->least_passes = changes_few(p) || test_copies != POOL_USUAL ? 1 : LEAST_PASSES;
     uint64_t k = 0;
     for (int t = 0; t < POOL_TIERS; t++) {
-        l->first[t] = k;
-        for (uint64_t page = 0; page < pages; page++)
+        l->first[t] = l->end[1][t] = k;
+        for (uint64_t page = 0; page < pages; page++) {
             if (tier[page] == t)
                 l->page[k++] = (uint32_t)page;
+            if (page * POOL_PAGE < l->copied)
+                l->end[1][t] = k;
+        }
+        l->end[0][t] = k;
         if (k > l->first[t])
             l->tiers = t + 1;
     }
-    l->first[POOL_TIERS] = k;
 }
 
 /* By some of the rows of each block. Folded columns are in order of frequency already. */
 static bool plan(pool *l, const problem *p, arena *memory, bda_error *err)
 {
     const uint64_t columns = p->rows.columns;
-    const bool sorts = !p->fold.folded && l->n > POOL_PAGE && l->n < UINT32_MAX;
+    const bool usual = test_copies == POOL_USUAL && !is_all_common(l, p);
+    const bool sorts = usual && !p->fold.folded && l->n > POOL_PAGE && l->n < UINT32_MAX;
     arena scratch = {0};
     uint32_t *count = ARENA_TAKE(&scratch, uint32_t, columns + columns % 2, err), *place = NULL;
     uint64_t *bucket = ARENA_TAKE(&scratch, uint64_t, FREQUENCY_BUCKETS, err);
@@ -165,42 +197,55 @@ static bool plan(pool *l, const problem *p, arena *memory, bda_error *err)
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */
 
-static bool take_seats(const pool *l, pool_seat **seats, const problem *p, arena *memory, bda_error *err)
+static bool take_seat(const pool *l, pool_seat *s, arena *memory, bda_error *err)
+{
+    const bool views = l->copied < l->n, copies = !views || l->least_passes > 1;
+    if (!(s->seen = ARENA_TAKE(memory, double, copies ? l->n : l->copied + 1, err)) ||
+        (copies && !(s->mine = ARENA_TAKE(memory, double, l->n, err))))
+        return false;
+    if (views)
+        s->view = l->copied > 0 ? comm_view(l->u, bytes_of(l), l->copied * sizeof *l->u) : l->u;
+    return !views || s->view || err_memory(err, bytes_of(l), "a view of the weights");
+}
+
+static bool take_seats(pool *l, pool_seat **seats, const problem *p, arena *memory, bda_error *err)
 {
     const uint64_t local = p->data->local_blocks;
-    pool_seat *seat = ARENA_TAKE(memory, pool_seat, local + 1, err);
-    for (uint64_t k = 0; seat && k < local; k++) {
-        seat[k] = (pool_seat){.of = l, .looks = p->data->first_block + k}; /* not all at one page at the same time */
-        if (!l->direct && (!(seat[k].seen = ARENA_TAKE(memory, double, l->n, err)) ||
-                           !(seat[k].mine = ARENA_TAKE(memory, double, l->n, err))))
+    l->seat = *seats = ARENA_TAKE(memory, pool_seat, local + 1, err);
+    for (uint64_t k = 0; l->seat && k < local; k++) {
+        l->seat[k] =
+            (pool_seat){.of = l, .looks = p->data->first_block + k}; /* not all at one page at the same time */
+        l->seats = k + 1;
+        if (!take_seat(l, &l->seat[k], memory, err))
             return false;
     }
-    *seats = seat;
-    return seat != NULL;
+    return l->seat != NULL;
 }
 
 bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, arena *memory, bda_error *err)
 {
-    *l = (pool){.n = p->n, .direct = changes_few(p) && p->n >= least_direct, .comm = p->comm};
+    *l = (pool){.n = p->n, .comm = p->comm};
     *seats = NULL;
     l->u = comm_share(p->comm, bytes_of(l));
     l->one_machine = l->u != NULL;
     if (!l->one_machine && !anywhere)
         return true;
     if (!l->one_machine)
-        l->u = arena_take(memory, bytes_of(l), 1, "weights that threads share", err);
-    l->in_turn = one_by_one(l, p);
-    l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
-    if (!comm_agree(p->comm, l->u && take_seats(l, seats, p, memory, err), err))
+        l->u = comm_share_alone(bytes_of(l));
+    if (!comm_agree(p->comm, l->u || err_memory(err, bytes_of(l), "weights that threads share"), err))
         return false;
     l->busy = (void *)(l->u + l->n);
-    return l->direct || plan(l, p, memory, err);
+    l->in_turn = one_by_one(l, p);
+    l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
+    return plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, seats, p, memory, err), err);
 }
 
 void pool_close(pool *l)
 {
-    if (l->one_machine)
-        comm_unshare(l->comm, l->u, bytes_of(l));
+    for (uint64_t k = 0; k < l->seats; k++)
+        if (l->seat[k].view != l->u)
+            comm_unshare(l->seat[k].view, bytes_of(l));
+    comm_unshare(l->u, bytes_of(l));
 }
 
 /* ---- a round -------------------------------------------------------------------------------------------------- */
@@ -219,36 +264,39 @@ void pool_fill(const pool *l, const double *from)
 static void bring_all_together(const pool_seat *s, double *copy)
 {
     const pool *l = s->of;
-    for (uint64_t k = 0; l->in_turn && k < l->first[POOL_TIERS]; k++)
-        for (int tries = 0; !pool_bring_together(s, l->page[k], copy) && tries < MOST_TRIES; tries++)
-            sched_yield();
+    for (int t = 0; l->in_turn && t < l->tiers; t++)
+        for (uint64_t k = l->first[t]; k < l->end[s->viewing][t]; k++)
+            for (int tries = 0; !pool_bring_together(s, l->page[k], copy) && tries < MOST_TRIES; tries++)
+                sched_yield();
 }
 
-void pool_begin(pool_seat *s, const double *from, const double *start, double *copy)
+double *pool_begin(pool_seat *s, int64_t passes, const double *from, const double *start, double *copy)
 {
-    const uint32_t *order = s->of->order;
-    double *restrict seen = s->seen, *restrict mine = s->mine;
-    if (s->of->direct) {
-        for (uint64_t j = 0; from != start && j < s->of->n; j++)
-            if (start[j] != from[j])
-                s->of->u[j] += start[j] - from[j];
-        return;
-    }
-    for (uint64_t j = 0; j < s->of->n; j++) {
+    const pool *l = s->of;
+    s->viewing = pool_is_viewed(l, passes);
+    double *to = s->viewing ? s->view : copy;
+    const uint64_t copied = s->viewing ? l->copied : l->n;
+    const uint32_t *order = l->order;
+    for (uint64_t j = 0; j < copied; j++) {
         const uint64_t at = order ? order[j] : j;
-        seen[j] = from[at];
-        mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */
+        s->seen[j] = from[at];
+        if (!s->viewing)
+            s->mine[j] = from[at] - start[at]; /* what it begins with is for the others to know, and no change */
     }
-    memcpy(copy, start, s->of->n * sizeof *copy);
-    bring_all_together(s, copy);
+    memcpy(to, start, copied * sizeof *to);
+    for (uint64_t j = copied; from != start && j < l->n; j++)
+        if (start[j] != from[j])
+            to[j] += start[j] - from[j];
+    bring_all_together(s, to);
+    return to;
 }
 
 void pool_end(const pool_seat *s, double *copy)
 {
     const uint32_t *order = s->of->order;
     const double *restrict seen = s->seen, *restrict mine = s->mine;
-    bring_all_together(s, copy);
-    for (uint64_t j = 0; j < s->of->n; j++) {
+    bring_all_together(s, s->viewing ? s->view : copy);
+    for (uint64_t j = 0; !s->viewing && j < s->of->n; j++) {
         const uint64_t at = order ? order[j] : j;
         copy[at] = mine[j] + (copy[at] - seen[j]);
     }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BLOCKS 16
 
@@ -254,6 +255,32 @@ static void test_agree(comm *c)
     CHECK(err.status == BDA_FAILED && strstr(err.text, "did not say why"));
 }
 
+/* Two views on each rank: what is written to one before its own part ends, it alone has; what is after, all have. */
+static void test_views(comm *c)
+{
+    const uint64_t own = (uint64_t)sysconf(_SC_PAGESIZE) / sizeof(double), n = 3 * own + 7,
+                   bytes = n * sizeof(double);
+    double *x = comm_share(c, bytes), *view[2];
+    CHECK(x);
+    comm_meet(c);
+    for (int k = 0; k < 2; k++) {
+        CHECK(view[k] = comm_view(x, bytes, own * sizeof *x));
+        view[k][own - 1] = 2 * c->rank + k + 1;
+        view[k][own + (uint64_t)(2 * c->rank + k) % (n - own)] = 2 * c->rank + k + 1;
+    }
+    comm_meet(c);
+    CHECK(x[own - 1] == 0);
+    for (int k = 0; k < 2; k++) {
+        CHECK(view[k][own - 1] == 2 * c->rank + k + 1);
+        for (uint64_t j = 0; j < n - own; j++)
+            CHECK(view[k][own + j] == x[own + j] && x[own + j] == (j < 2 * (uint64_t)c->size ? (double)(j + 1) : 0));
+    }
+    comm_meet(c);
+    for (int k = 0; k < 2; k++)
+        comm_unshare(view[k], bytes);
+    comm_unshare(x, bytes);
+}
+
 /* What each rank writes to its part, all read after they have met; it comes zeroed, and nothing has a name that would
  * stay behind. */
 static void test_shared(comm *c)
@@ -274,10 +301,11 @@ static void test_shared(comm *c)
         for (uint64_t j = 0; j < n; j++)
             CHECK(x[j] == 0.5 * (double)j);
         comm_meet(c);
-        comm_unshare(c, x, bytes);
+        comm_unshare(x, bytes);
     }
+    test_views(c);
     CHECK(!comm_share(c, (uint64_t)1 << 60)); /* more than there is: on all ranks */
-    comm_unshare(c, NULL, 8);
+    comm_unshare(NULL, 8);
 }
 
 static void test_statistics(comm *c)

@@ -470,7 +470,7 @@ static void test_no_memory(void **unused)
 
 /* ---- lock-free ------------------------------------------------------------------------------------------------ */
 
-static int direct; /* all on one u without copies, where the loss is one that this is for */
+static int common; /* all on one u without copies */
 
 /* Each block's dv is its own X_k da_k, whatever it took over from the others, and wherever it began. */
 static void own_part_is_kept(const shape *s)
@@ -486,7 +486,7 @@ static void own_part_is_kept(const shape *s)
     pool pool;
     pool_seat *seat;
     assert_true(pool_open(&pool, &seat, &t.problem, true, &memory, &err) && pool.n == n);
-    assert_true(pool.direct == (direct && s->classes && s->loss->kind != LOSS_LOGISTIC));
+    assert_true(pool.copied == (common ? 0 : n));
     for (uint64_t j = 0; j < n; j++) {
         w[j] = uniform(-0.1, 0.1);
         start[j] = w[j] + uniform(-0.01, 0.01);
@@ -527,12 +527,12 @@ static void own_part_is_kept(const shape *s)
 static void test_own_part(void **unused)
 {
     (void)unused;
-    for (direct = 0; direct < 2; direct++) {
+    for (common = 0; common < 2; common++) {
         state = 8;
-        pool_test_direct(direct ? 1 : 0);
+        pool_test_copies(common ? 0 : POOL_USUAL);
         for_hull_shapes(own_part_is_kept);
     }
-    pool_test_direct(0);
+    pool_test_copies(POOL_USUAL);
 }
 
 /* Four threads on one u: no two runs are alike, but each round says the truth, and f falls. */
@@ -548,8 +548,8 @@ static void lock_free_reaches_the_optimum(const shape *s)
         const double target = k ? 1e-6 : 1e-3;
         uint64_t rounds = train(m, &t, &options, target, MOST_ROUNDS, &record);
         if (!(record.report[rounds].gap <= target * record.report[0].gap))
-            fail_msg("%s %d, %s of %d classes, %d blocks, direct %d, factors %d, l1 %g: gap %g after %d rounds",
-                     m->name, k, s->loss->name, (int)s->classes, (int)s->blocks, direct, (int)s->factors, s->l1_ratio,
+            fail_msg("%s %d, %s of %d classes, %d blocks, common %d, factors %d, l1 %g: gap %g after %d rounds",
+                     m->name, k, s->loss->name, (int)s->classes, (int)s->blocks, common, (int)s->factors, s->l1_ratio,
                      record.report[rounds].gap / record.report[0].gap, (int)rounds);
         for (uint64_t i = 1; i <= rounds; i++)
             assert_true(record.report[i].dual <= record.report[i - 1].dual + 1e-13 * size_of(&record.report[0]));
@@ -560,22 +560,23 @@ static void lock_free_reaches_the_optimum(const shape *s)
 static void test_lock_free(void **unused)
 {
     (void)unused;
-    for (direct = 0; direct < 2; direct++) {
+    for (common = 0; common < 2; common++) {
         state = 9;
-        pool_test_direct(direct ? 1 : 0);
+        pool_test_copies(common ? 0 : POOL_USUAL);
         for_hull_shapes(lock_free_reaches_the_optimum);
     }
-    pool_test_direct(0);
+    pool_test_copies(POOL_USUAL);
 }
 
 /* Enough rows that threads meet: sparse ones, so that many of them hold the few columns that all want. */
-enum { CROWD = 3000, WIDE = 40, CELLS = 8 };
+enum { CROWD = 3000, WIDE = 40, WIDEST = 1200, CELLS = 8 };
 
 typedef struct crowd {
     watch watch;
     uint64_t start[CROWD + 1], check_column[CROWD * CELLS];
     uint32_t column[CROWD * CELLS];
-    double value[CROWD * CELLS], y[CROWD], cost[CROWD], alpha[CROWD], w[WIDE];
+    double value[CROWD * CELLS], y[CROWD], cost[CROWD], alpha[CROWD], w[WIDEST];
+    uint64_t wide; /* columns */
     check_problem check;
     round_report first, last;
 } crowd;
@@ -588,7 +589,7 @@ static bool crowd_round(watch *self, const round_report *report, const double *w
     else
         assert_true(report->dual <= c->last.dual + 1e-13 * size_of(&c->first));
     c->last = *report;
-    memcpy(c->w, w, sizeof c->w);
+    memcpy(c->w, w, c->wide * sizeof *w);
     uint64_t at = 0;
     for (int k = 0; k < 4; at += block_count(report->blocks[k++]))
         block_alpha(report->blocks[k], c->alpha + at);
@@ -600,7 +601,7 @@ static void draw_crowd(crowd *c, const loss *f)
     for (uint64_t i = 0; i < CROWD; i++) {
         double score = 0;
         for (uint64_t k = 0; k < CELLS; k++) {
-            uint64_t cell = i * CELLS + k, step = k < 2 ? 1 : WIDE / CELLS;
+            uint64_t cell = i * CELLS + k, step = k < 2 ? 1 : c->wide / CELLS;
             c->check_column[cell] = k * step + (k < 2 ? 0 : (uint64_t)uniform(0, (double)step));
             c->column[cell] = (uint32_t)c->check_column[cell];
             c->value[cell] = uniform(-1, 1);
@@ -611,7 +612,7 @@ static void draw_crowd(crowd *c, const loss *f)
         c->y[i] = f->regression ? score : score > 0 ? 1 : -1;
         c->cost[i] = 0.1;
     }
-    c->check = (check_problem){.loss = check_loss_named(f->name), .l = CROWD, .n = WIDE, .start = c->start};
+    c->check = (check_problem){.loss = check_loss_named(f->name), .l = CROWD, .n = c->wide, .start = c->start};
     c->check.column = c->check_column;
     c->check.value = c->value;
     c->check.y = c->y;
@@ -637,11 +638,10 @@ static void train_crowd(crowd *c, const loss *f, const method *m)
     bda_comm_free(alone);
 }
 
-static void test_lock_free_crowd(void **unused)
+static void crowd_reaches_the_optimum(uint64_t wide)
 {
     static crowd c;
-    (void)unused;
-    state = 11;
+    c.wide = wide;
     for (const loss *f = losses; f->name; f++)
         for (int k = 0; k < 2; k++) {
             draw_crowd(&c, f);
@@ -656,6 +656,19 @@ static void test_lock_free_crowd(void **unused)
                 fail_msg("%s, %s: gap %Lg after %d rounds", k ? "hull" : "bda", f->name, truth.gap / c.first.gap,
                          (int)c.last.round);
         }
+}
+
+/* Through copies; through views with copies of the columns that all have; on one u. */
+static void test_lock_free_crowd(void **unused)
+{
+    (void)unused;
+    state = 11;
+    crowd_reaches_the_optimum(WIDE);
+    pool_test_copies(POOL_PAGE);
+    crowd_reaches_the_optimum(WIDEST);
+    pool_test_copies(0);
+    crowd_reaches_the_optimum(WIDE);
+    pool_test_copies(POOL_USUAL);
 }
 
 int main(void)

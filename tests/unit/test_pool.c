@@ -1,5 +1,6 @@
-/* test_pool.c - copies of one vector: what blocks change in theirs comes to all others once, at the times planned,
- * and each knows its own part. Changes are whole numbers, so that sums are exact in any order. */
+/* test_pool.c - copies and views of one vector: what blocks change in theirs comes to all others once, at the times
+ * planned, or at once where there is no copy; and who has copies alone knows its own part. Changes are whole numbers,
+ * so that sums are exact in any order. */
 #include "problem/pool.h"
 
 #include "unit/fold_support.h"
@@ -11,12 +12,14 @@ typedef struct pooling {
     pool_seat *seat;
     arena memory;
     uint64_t blocks, width;
-    double from[MOST_N], start[MOST_N], copy[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
+    double from[MOST_N], start[MOST_N], room[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
+    double *copy[MOST_BLOCKS];              /* there, or a view */
     uint64_t count[FEATURES + ROWS + 1];    /* rows that have a column, own cells left out */
     uint64_t times[MOST_N / POOL_PAGE + 1]; /* that a page is due while the rarest is once */
 } pooling;
 
 static pooling f;
+static bool viewing; /* with copies of one page, in the order of w */
 
 /* As they were made, or folded. */
 static void open_pooling(const char *loss, rows_form form, uint64_t labels, double bias, uint64_t blocks, bool folded)
@@ -33,8 +36,11 @@ static void open_pooling(const char *loss, rows_form form, uint64_t labels, doub
         assert_true(problem_open(&b.p, alone, b.d, &request, &err));
         assert_false(b.p.fold.folded);
     }
+    pool_test_copies(viewing ? POOL_PAGE : POOL_USUAL);
     assert_true(pool_open(&f.pool, &f.seat, &b.p, false, &f.memory, &err));
+    pool_test_copies(POOL_USUAL);
     assert_true(f.pool.u && f.pool.n == b.p.n && b.p.n <= MOST_N);
+    assert_true(!viewing || (f.pool.copied == POOL_PAGE && f.pool.n > 2 * POOL_PAGE));
     assert_true(blocks <= MOST_BLOCKS);
     for (uint64_t k = 0; k < b.p.rows.start[ROWS]; k++)
         f.count[support_column(&b.p.rows, k)]++;
@@ -67,7 +73,7 @@ static void check_order(void)
 {
     static bool seen[MOST_N];
     memset(seen, 0, sizeof seen);
-    assert_true((f.pool.order == NULL) == b.p.fold.folded);
+    assert_true((f.pool.order == NULL) == (b.p.fold.folded || viewing));
     for (uint64_t k = 0; k < f.pool.n; k++) {
         assert_true(place_of(k) < f.pool.n && !seen[place_of(k)]);
         seen[place_of(k)] = true;
@@ -94,8 +100,10 @@ static void check_tiers(void)
     memset(f.times, 0, sizeof f.times);
     for (int t = 0; t < tiers; t++) {
         double least = most;
-        for (uint64_t k = f.pool.first[t]; k < f.pool.first[t + 1]; k++) {
+        assert_true(t == 0 || f.pool.first[t] == f.pool.end[0][t - 1]);
+        for (uint64_t k = f.pool.first[t]; k < f.pool.end[0][t]; k++) {
             const uint64_t page = f.pool.page[k];
+            assert_true((k < f.pool.end[1][t]) == (page * POOL_PAGE < f.pool.copied));
             assert_true(changes_in(page) > 0 && changes_in(page) <= most);
             least = fmin(least, changes_in(page));
             assert_true(f.times[page] == 0);
@@ -107,9 +115,15 @@ static void check_tiers(void)
         assert_true((f.times[page] > 0) == (changes_in(page) > 0));
 }
 
+static bool is_copied(uint64_t at)
+{
+    return !f.seat[0].viewing || at < f.pool.copied;
+}
+
 /* All copies begin with `from`, and that of each with a little more, as hull.c has it. */
 static void begin_round(bool apart)
 {
+    const int64_t passes = f.pool.least_passes - (viewing ? 0 : 1);
     for (uint64_t j = 0; j < f.pool.n; j++)
         f.from[j] = floor(uniform(-99, 99));
     pool_fill(&f.pool, f.from);
@@ -118,9 +132,10 @@ static void begin_round(bool apart)
         memset(f.own[k], 0, sizeof f.own[k]);
         for (uint64_t j = 0; apart && j < f.pool.n; j += 1 + k)
             f.start[j] += (double)(k + 1);
-        pool_begin(&f.seat[k], f.from, f.start, f.copy[k]);
+        f.copy[k] = pool_begin(&f.seat[k], passes, f.from, f.start, f.room[k]);
+        assert_true(f.seat[k].viewing == viewing && (f.copy[k] == f.room[k]) == !viewing);
         for (uint64_t j = 0; !f.pool.in_turn && j < f.pool.n; j++)
-            assert_true(f.copy[k][j] == f.start[j]);
+            assert_true(!is_copied(j) || f.copy[k][j] == f.start[j]);
     }
 }
 
@@ -130,12 +145,12 @@ static void check_looks(void)
     pool_seat *s = &f.seat[0];
     begin_round(false);
     for (uint64_t look = 0; look < (uint64_t)1 << (f.pool.tiers - 1); look++) {
-        for (uint64_t k = 0; k < f.pool.n; k++)
+        for (uint64_t k = 0; k < f.pool.n && is_copied(k); k++)
             f.copy[0][place_of(k)] = s->seen[k] + 1;
         pool_look(s, f.copy[0]);
     }
     for (uint64_t k = 0; k < f.pool.n; k++)
-        assert_true(f.pool.u[k] == f.from[place_of(k)] + (double)f.times[k / POOL_PAGE]);
+        assert_true(f.pool.u[k] == f.from[place_of(k)] + (is_copied(k) ? (double)f.times[k / POOL_PAGE] : 0));
 }
 
 static void change(uint64_t k, uint64_t j, double by)
@@ -161,12 +176,12 @@ static void end_round(bool apart)
         double wanted = f.from[j];
         for (uint64_t k = 0; k < f.blocks; k++)
             wanted += f.own[k][j] + (apart && j % (1 + k) == 0 ? (double)(k + 1) : 0);
-        for (uint64_t k = 0; k < f.blocks && f.times[at / POOL_PAGE] > 0; k++)
+        for (uint64_t k = 0; k < f.blocks && (f.times[at / POOL_PAGE] > 0 || !is_copied(at)); k++)
             assert_true(f.copy[k][j] == wanted && f.pool.u[at] == wanted);
     }
     for (uint64_t k = 0; k < f.blocks; k++) {
-        pool_end(&f.seat[k], f.copy[k]);
-        assert_memory_equal(f.copy[k], f.own[k], f.pool.n * sizeof(double));
+        pool_end(&f.seat[k], f.room[k]);
+        assert_true(viewing || memcmp(f.room[k], f.own[k], f.pool.n * sizeof(double)) == 0);
     }
 }
 
@@ -184,24 +199,33 @@ static void check_rounds(void)
     }
 }
 
+static void all_hear_of_it(rows_form form, uint64_t labels, bool folded)
+{
+    const bool hinge =
+        form % 2 && (labels == 2 || viewing || !folded); /* that of classes has views alone if folded */
+    open_pooling(hinge ? "hinge" : "logistic", form, labels, form < 2 ? 1.5 : -1, 1 + (form + folded) % MOST_BLOCKS,
+                 folded);
+    check_order();
+    check_tiers();
+    assert_true(f.pool.in_turn); /* so few cells */
+    check_looks();
+    check_rounds();
+    f.pool.in_turn = !f.pool.in_turn;
+    check_rounds();
+    close_pooling();
+}
+
 static void all_hear_of_all(void **unused)
 {
     (void)unused;
     for (int form = ROWS_ONES; form <= ROWS_DOUBLE; form++)
         for (int folded = 0; folded < 2; folded++)
-            for (uint64_t labels = 2; labels <= 3; labels++) {
-                const uint64_t blocks = 1 + (uint64_t)(form + folded) % MOST_BLOCKS;
-                open_pooling(form % 2 ? "hinge" : "logistic", (rows_form)form, labels, form < 2 ? 1.5 : -1, blocks,
-                             folded);
-                check_order();
-                check_tiers();
-                assert_true(f.pool.in_turn); /* so few cells */
-                check_looks();
-                check_rounds();
-                f.pool.in_turn = !f.pool.in_turn;
-                check_rounds();
-                close_pooling();
-            }
+            for (uint64_t labels = 2; labels <= 3; labels++)
+                for (int views = 0; views < 2; views++) {
+                    viewing = views;
+                    all_hear_of_it((rows_form)form, labels, folded);
+                }
+    viewing = false;
 }
 
 /* A page that somebody is at stays as it is, and comes the next time. */
@@ -237,7 +261,7 @@ static void late_ones_hear_of_early_ones(void **unused)
         assert_memory_equal(f.copy[0], f.own[0], f.pool.n * sizeof(double));
         memcpy(f.start, f.from, sizeof f.from);
         f.start[5] += 7;
-        pool_begin(&f.seat[1], f.from, f.start, f.copy[1]);
+        f.copy[1] = pool_begin(&f.seat[1], 1, f.from, f.start, f.room[1]);
         for (uint64_t j = 0; j < f.pool.n; j++) {
             const bool heard = in_turn && f.times[j / POOL_PAGE] > 0;
             assert_true(f.copy[1][j] == f.start[j] + (heard ? (double)(j + 1) : 0));
