@@ -35,9 +35,11 @@
 #define INTERIOR_ROUNDS 13.0
 #define INTERIOR_PASSES 4.0
 /* From so many cells, times classes, on the blocks of one machine share their u; not where the stiffness is less than
- * SOFT and w as long as that, for a smooth loss one weight for so many cells, see sharing_pays. */
+ * SOFT and w as long as that, for a smooth loss one weight for so many cells, see sharing_pays. For the softmax it is
+ * the stiffness times the digits asked for. */
 #define LEAST_SHARED 1e5
 #define SOFT 0.03
+#define SOFT_CLASSES 2.4
 #define SOFT_COLUMNS 8192
 #define CELLS_A_WEIGHT 16.0
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
@@ -51,7 +53,7 @@
 #define LOGISTIC_TIME 45.0
 #define DUAL_TIME 10.0
 #define ENTROPY_TIME 200.0
-#define CLASS_TIME 100.0 /* the same for a class of the softmax */
+#define CLASS_TIME 100.0 /* for a class of the softmax, in l-commdir's pass as well */
 /* The dual methods never need more passes than that, to the usual and to tight accuracies. */
 #define MOST_DUAL_PASSES 120.0
 #define MOST_TIGHT_PASSES 400.0
@@ -119,13 +121,20 @@ static extent measure(const problem *p, double gap)
 
 /* One model takes the rounds of one rank. Trainings of no time at all keep to blocks, and so to the same bits. Where
  * C is small and blocks hardly disturb each other, long vectors cost more to share than that saves: most alpha of a
- * loss with kinks then go to their bounds and stay there, and rows with many rare columns have little in common. */
+ * loss with kinks then go to their bounds and stay there, and rows with many rare columns have little in common. The
+ * vectors of a softmax are longest, and its first few rounds are as good in blocks of their own. A hinge loss of many
+ * classes wants to be shared whatever C is. */
+static bool own_blocks_do(const problem *p, const extent *e)
+{
+    const bool kinks = !p->loss->smooth, rare = CELLS_A_WEIGHT * (double)p->n > (double)p->nonzeros;
+    const bool softmax = p->classes > 2 && p->loss->kind == LOSS_LOGISTIC;
+    const bool soft = softmax ? e->stiffness * e->digits < SOFT_CLASSES : p->classes <= 2 && e->stiffness < SOFT;
+    return soft && p->n >= SOFT_COLUMNS && (kinks || rare);
+}
+
 static bool sharing_pays(const problem *p, const extent *e)
 {
-    const double cells = (double)p->nonzeros;
-    const bool kinks = !p->loss->smooth, rare = CELLS_A_WEIGHT * (double)p->n > cells;
-    const bool soft = e->stiffness < SOFT && p->n >= SOFT_COLUMNS && p->classes <= 2 && (kinks || rare);
-    return p->data->blocks > 1 && e->classes * cells >= LEAST_SHARED && !soft;
+    return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= LEAST_SHARED && !own_blocks_do(p, e);
 }
 
 static double row_speed(const extent *e)
@@ -161,19 +170,21 @@ static double tron_time(const extent *e)
     return (1 + 4 * cbrt(e->stiffness)) * e->digits * primal_pass(e);
 }
 
-/* Of the logistic loss: a step of a quasi-Newton method for each round, of which rows that have much in common need
- * more. */
+/* Of the logistic loss and the softmax: a step of a quasi-Newton method for each round, of which rows that have much
+ * in common need more. */
 static double l_commdir_time(const extent *e, bool few_weights)
 {
     double rounds = few_weights ? 1.5 + (0.35 + 15 * e->stiffness) * e->digits : 2 + 12 * e->stiffness * e->digits;
-    return rounds * 2 * (e->cells / row_speed(e) + LOGISTIC_TIME * e->rows);
+    double loss = e->classes > 1 ? CLASS_TIME : LOGISTIC_TIME;
+    return rounds * 2 * e->classes * (e->cells / row_speed(e) + loss * e->rows);
 }
 
 static double dual_time(const problem *p, const extent *e, double gap)
 {
     double passes = 1 + (1 + e->stiffness) * e->digits / 2;
     passes = fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);
-    return passes * (p->data->blocks > 1 && !sharing_pays(p, e) ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
+    const bool apart = p->data->blocks > 1 && !sharing_pays(p, e) && !(e->classes > 1 && own_blocks_do(p, e));
+    return passes * (apart ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
 }
 
 static bool serves(const method *m, const problem *p)
@@ -285,9 +296,9 @@ static const method hull_or_newton = {
 /* The least of the estimates; NULL: a dual method. tron is for the softmax over few features. */
 static const method *primal_method(const problem *p, double gap)
 {
-    const bool newton = serves(&newton_method, p), logistic = p->loss->kind == LOSS_LOGISTIC && p->classes <= 2;
+    const bool newton = serves(&newton_method, p), logistic = p->loss->kind == LOSS_LOGISTIC;
     const bool tron = p->classes > 2 && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
-    const bool few_vectors = logistic && serves(&l_commdir, p);
+    const bool few_vectors = logistic && (p->classes <= 2 || !newton) && serves(&l_commdir, p);
     if (newton && !p->loss->smooth)
         return hull_fits(p) ? &hull_or_newton : NULL;
     if (!newton && !tron && !few_vectors)

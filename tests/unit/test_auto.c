@@ -76,7 +76,7 @@ static bool shares(const char *loss, uint64_t weights, double stiffness)
 }
 
 /* Blocks share where there is something to do, unless w is long and C so small that they have little to do with each
- * other: by a loss with kinks, or by rows with little in common. */
+ * other: by a loss with kinks, or by rows with little in common. With a softmax the accuracy counts as well. */
 static void test_sharing(void **unused)
 {
     (void)unused;
@@ -95,6 +95,10 @@ static void test_sharing(void **unused)
     assert_true(shares_with("hinge", CLASSES, 33334, 8192, 0.001));
     assert_true(shares_with("hinge", CLASSES, 33334, 18, 1));
     assert_false(shares_with("hinge", CLASSES, 33333, 18, 1));
+    const double enough = 8 * 2.4 / log(1000); /* of the softmax, whose second derivatives are an eighth of 2 */
+    assert_true(shares_with("logistic", CLASSES, 100000, 8192, 1.001 * enough));
+    assert_false(shares_with("logistic", CLASSES, 100000, 8192, 0.999 * enough));
+    assert_true(shares_with("logistic", CLASSES, 16 * 8192, 8192, 0.999 * enough));
 }
 
 /* A recorder that knows how far it is. */
