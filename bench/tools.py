@@ -193,6 +193,8 @@ def real_sets(names):
             found[name] = plain
         elif name == "imdb" and real_sets(["imdb-rating"]):
             found[name] = split_at_5(real_sets(["imdb-rating"])["imdb-rating"], os.path.join(CACHE, name))
+        elif name == "mnist-scale" and real_sets(["mnist"]):
+            found[name] = scaled(real_sets(["mnist"])["mnist"], 1 / 255, os.path.join(CACHE, name))
     return found
 
 
@@ -203,6 +205,18 @@ def split_at_5(source, target):
         for line in f:
             rating, _, cells = line.partition(" ")
             g.write(f"{'+1' if float(rating) > 5 else '-1'} {cells}")
+    os.rename(target + ".part", target)
+    return target
+
+
+def scaled(source, factor, target):
+    """All values times a factor."""
+    os.makedirs(CACHE, exist_ok=True)
+    with open(source) as f, open(target + ".part", "w") as g:
+        for line in f:
+            label, *cells = line.split()
+            pairs = (cell.split(":") for cell in cells)
+            g.write(" ".join([label] + [f"{column}:{float(value) * factor:.6g}" for column, value in pairs]) + "\n")
     os.rename(target + ".part", target)
     return target
 

@@ -12,6 +12,7 @@
 
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes over all that may be left */
+#define SLOW_PATIENCE 15  /* with the logistic loss, whose passes take longer beside the rest of a round of hull */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
 #define SLOW 0.5          /* where more of the gap is left than that since the last look */
@@ -22,13 +23,14 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
     dual_run *d = &r->d;
     const problem *p = d->p;
     const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
+    const int most = d->models > 1 ? BDA_PATIENCE : p->loss->kind == LOSS_LOGISTIC ? SLOW_PATIENCE : PLAIN_PATIENCE;
     const double a1 = d->a1;
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;
     r->plain = true;
     for (;; ++*t) {
         const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
-        const double patience = (d->models > 1 ? BDA_PATIENCE : PLAIN_PATIENCE) / cost;
+        const double patience = most / cost;
         const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
         p->penalty.kind->gradient(&p->penalty, d->w, d->v);
         if (!r->best) {
