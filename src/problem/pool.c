@@ -197,29 +197,43 @@ static bool plan(pool *l, const problem *p, arena *memory, bda_error *err)
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */
 
-static bool take_seat(const pool *l, pool_seat *s, arena *memory, bda_error *err)
+static void leave_views(pool *l)
 {
-    const bool views = l->copied < l->n, copies = !views || l->least_passes > 1;
-    if (!(s->seen = ARENA_TAKE(memory, double, copies ? l->n : l->copied + 1, err)) ||
-        (copies && !(s->mine = ARENA_TAKE(memory, double, l->n, err))))
-        return false;
-    if (views)
-        s->view = l->copied > 0 ? comm_view(l->u, bytes_of(l), l->copied * sizeof *l->u) : l->u;
-    return !views || s->view || err_memory(err, bytes_of(l), "a view of the weights");
+    for (uint64_t k = 0; k < l->seats; k++) {
+        if (l->seat[k].view != l->u)
+            comm_unshare(l->seat[k].view, bytes_of(l));
+        l->seat[k].view = NULL;
+    }
 }
 
-static bool take_seats(pool *l, pool_seat **seats, const problem *p, arena *memory, bda_error *err)
+/* Where the system does not map memory twice there are copies of everything; others need not know. */
+static void take_views(pool *l)
 {
-    const uint64_t local = p->data->local_blocks;
-    l->seat = *seats = ARENA_TAKE(memory, pool_seat, local + 1, err);
-    for (uint64_t k = 0; l->seat && k < local; k++) {
-        l->seat[k] =
-            (pool_seat){.of = l, .looks = p->data->first_block + k}; /* not all at one page at the same time */
-        l->seats = k + 1;
-        if (!take_seat(l, &l->seat[k], memory, err))
-            return false;
+    bool all = true;
+    for (uint64_t k = 0; l->copied < l->n && all && k < l->seats; k++) {
+        l->seat[k].view = l->copied > 0 ? comm_view(l->u, bytes_of(l), l->copied * sizeof *l->u) : l->u;
+        all = l->seat[k].view != NULL;
     }
-    return l->seat != NULL;
+    if (all)
+        return;
+    leave_views(l);
+    l->copied = l->n;
+}
+
+static bool take_seats(pool *l, const problem *p, arena *memory, bda_error *err)
+{
+    if (!(l->seat = ARENA_TAKE(memory, pool_seat, p->data->local_blocks + 1, err)))
+        return false;
+    l->seats = p->data->local_blocks;
+    for (uint64_t k = 0; k < l->seats; k++)
+        l->seat[k] = (pool_seat){.of = l, .looks = p->data->first_block + k}; /* not all at one page at once */
+    take_views(l);
+    const bool copies = l->copied == l->n || l->least_passes > 1;
+    for (uint64_t k = 0; k < l->seats; k++)
+        if (!(l->seat[k].seen = ARENA_TAKE(memory, double, copies ? l->n : l->copied + 1, err)) ||
+            (copies && !(l->seat[k].mine = ARENA_TAKE(memory, double, l->n, err))))
+            return false;
+    return true;
 }
 
 bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, arena *memory, bda_error *err)
@@ -237,14 +251,14 @@ bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, aren
     l->busy = (void *)(l->u + l->n);
     l->in_turn = one_by_one(l, p);
     l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
-    return plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, seats, p, memory, err), err);
+    const bool ok = plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, p, memory, err), err);
+    *seats = l->seat;
+    return ok;
 }
 
 void pool_close(pool *l)
 {
-    for (uint64_t k = 0; k < l->seats; k++)
-        if (l->seat[k].view != l->u)
-            comm_unshare(l->seat[k].view, bytes_of(l));
+    leave_views(l);
     comm_unshare(l->u, bytes_of(l));
 }
 
