@@ -8,11 +8,11 @@ import auto
 import tools
 
 WAYS = {"1": (1, ()), "2 ranks": (2, ()), "2 threads": (1, ("--threads=2",))}
+MOST_SECONDS = 300  # of a run; more count as endless
 
 
 def seconds(path, options, gap, ranks, more):
-    log = tools.train(path, *options, *more, f"--gap={gap:.3g}", "--max-rounds=100000", ranks=ranks)
-    return log.start["load_seconds"] + log.end["seconds"]
+    return auto.measure(path, (*options, *more), ranks, gap, "auto", MOST_SECONDS)[0]
 
 
 def run(options):

@@ -198,7 +198,7 @@ void dual_solve(dual_run *r, uint64_t t)
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (r->seat) {
+    if (r->pool.seat) {
         pool_fill(&r->pool, s.pool);
         shuffle_turns(r, t);
     }
@@ -209,7 +209,7 @@ void dual_solve(dual_run *r, uint64_t t)
         const uint64_t k = r->turn[j];
         subproblem own = s;
         own.w = r->start ? r->start[k] : r->w;
-        own.seat = r->seat ? &r->seat[k] : NULL;
+        own.seat = r->pool.seat ? &r->pool.seat[k] : NULL;
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
@@ -364,7 +364,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
                        r->a1, (unsigned long long)r->K);
     const bool coupled = r->a1 > 0 && !preset->separate;
     if (coupled && method_shares(options) &&
-        !pool_open(&r->pool, &r->seat, p, options->sharing == SHARE_MEMORY, &r->memory, err))
+        !pool_open(&r->pool, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
     r->models = r->pool.one_machine ? 1 : r->pool.u ? (uint64_t)bda_comm_size(p->comm) : r->K;
     if (!comm_agree(p->comm, take_memory(r, err), err))

@@ -37,7 +37,6 @@ typedef struct dual_run {
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
     pool pool;                        /* where blocks share their u; pool.u == NULL: they do not */
-    pool_seat *seat;                  /* [local] */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     const double *ahead;              /* [n] then what the starts have in common */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */

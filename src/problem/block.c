@@ -46,13 +46,11 @@ void blocks_close(block **blocks)
             (*b)->kind->close(*b);
 }
 
-/* u -> dv where u = w + a1 H dv, and what other blocks of the model have added; returns max |dv_j| */
+/* u -> dv where u = w + a1 H dv, or a1 H dv as pool_end leaves it; returns max |dv_j| */
 static double turn_into_direction(double *u, const subproblem *s, uint64_t n)
 {
     if (!s->seat && !s->h)
         return vec_difference(u, s->w, s->a1, n, 1);
-    if (s->seat)
-        pool_end(s->seat, u);
     for (uint64_t j = 0; !s->seat && j < n; j++)
         u[j] -= s->w[j];
     for (uint64_t j = 0; s->h && j < n; j++)
@@ -88,7 +86,7 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
     }
     /* u - w = a1 H dv, but for other blocks' changes where there is one u, and digits that a small a1 costs */
     const bool anew = coupled && (u != dv || s->a1 < LEAST_A1);
-    if (anew && s->seat)
+    if (s->seat)
         pool_end(s->seat, dv);
     if (anew) {
         memset(dv, 0, n * sizeof *dv);

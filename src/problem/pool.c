@@ -236,10 +236,9 @@ static bool take_seats(pool *l, const problem *p, arena *memory, bda_error *err)
     return true;
 }
 
-bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, arena *memory, bda_error *err)
+bool pool_open(pool *l, const problem *p, bool anywhere, arena *memory, bda_error *err)
 {
     *l = (pool){.n = p->n, .comm = p->comm};
-    *seats = NULL;
     l->u = comm_share(p->comm, bytes_of(l));
     l->one_machine = l->u != NULL;
     if (!l->one_machine && !anywhere)
@@ -251,9 +250,7 @@ bool pool_open(pool *l, pool_seat **seats, const problem *p, bool anywhere, aren
     l->busy = (void *)(l->u + l->n);
     l->in_turn = one_by_one(l, p);
     l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
-    const bool ok = plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, p, memory, err), err);
-    *seats = l->seat;
-    return ok;
+    return plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, p, memory, err), err);
 }
 
 void pool_close(pool *l)

@@ -43,7 +43,7 @@ typedef struct pool {
     int64_t least_passes;        /* of a round that works on views */
     bool one_machine;            /* the memory is that of all ranks */
     bool in_turn;                /* some blocks begin when others have ended */
-    struct pool_seat *seat;      /* [seats] */
+    struct pool_seat *seat;      /* [seats] one for each block of this rank; NULL: there is no pool */
     uint64_t seats;
     comm *comm;
 } pool;
@@ -62,7 +62,7 @@ typedef struct pool_seat {
 /* A pool for the blocks of all ranks where these are on one machine, otherwise for those of this rank, with a seat
  * for each of its blocks, [local_blocks]. Where the ranks are on several machines and `anywhere` is false there is
  * none: u == NULL. Collective. */
-bool pool_open(pool *l, pool_seat **seats, const struct problem *p, bool anywhere, arena *memory, bda_error *err);
+bool pool_open(pool *l, const struct problem *p, bool anywhere, arena *memory, bda_error *err);
 void pool_close(pool *l);
 
 /* Does a round of so many passes work on views? */

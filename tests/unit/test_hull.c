@@ -484,8 +484,7 @@ static void own_part_is_kept(const shape *s)
     double w[COLUMNS * CLASSES], h[COLUMNS * CLASSES], start[COLUMNS * CLASSES], dv[COLUMNS * CLASSES];
     double alpha[ROWS * CLASSES];
     pool pool;
-    pool_seat *seat;
-    assert_true(pool_open(&pool, &seat, &t.problem, true, &memory, &err) && pool.n == n);
+    assert_true(pool_open(&pool, &t.problem, true, &memory, &err) && pool.n == n);
     assert_true(pool.copied == (common ? 0 : n));
     for (uint64_t j = 0; j < n; j++) {
         w[j] = uniform(-0.1, 0.1);
@@ -496,7 +495,7 @@ static void own_part_is_kept(const shape *s)
     for (uint64_t k = 0; k < t.data->local_blocks; k++) {
         block_value value;
         block_direction d;
-        subproblem model = {.h = s->factors ? h : NULL, .a1 = 1.5, .a2 = 0.1, .epochs = 2, .seat = &seat[k]};
+        subproblem model = {.h = s->factors ? h : NULL, .a1 = 1.5, .a2 = 0.1, .epochs = 2, .seat = &pool.seat[k]};
         model.pool = w;
         model.w = k % 2 ? start : w;
         model.trial = (const double[BLOCK_TRIALS]){1, 0.5, 0.25, 0.125};

@@ -9,7 +9,6 @@ enum { MOST_BLOCKS = 3, MOST_N = (FEATURES + 1) * 3 };
 
 typedef struct pooling {
     pool pool;
-    pool_seat *seat;
     arena memory;
     uint64_t blocks, width;
     double from[MOST_N], start[MOST_N], room[MOST_BLOCKS][MOST_N], own[MOST_BLOCKS][MOST_N];
@@ -37,7 +36,7 @@ static void open_pooling(const char *loss, rows_form form, uint64_t labels, doub
         assert_false(b.p.fold.folded);
     }
     pool_test_copies(viewing ? POOL_PAGE : POOL_USUAL);
-    assert_true(pool_open(&f.pool, &f.seat, &b.p, false, &f.memory, &err));
+    assert_true(pool_open(&f.pool, &b.p, false, &f.memory, &err));
     pool_test_copies(POOL_USUAL);
     assert_true(f.pool.u && f.pool.n == b.p.n && b.p.n <= MOST_N);
     assert_true(!viewing || (f.pool.copied == POOL_PAGE && f.pool.n > 2 * POOL_PAGE));
@@ -117,7 +116,7 @@ static void check_tiers(void)
 
 static bool is_copied(uint64_t at)
 {
-    return !f.seat[0].viewing || at < f.pool.copied;
+    return !f.pool.seat[0].viewing || at < f.pool.copied;
 }
 
 /* All copies begin with `from`, and that of each with a little more, as hull.c has it. */
@@ -132,8 +131,8 @@ static void begin_round(bool apart)
         memset(f.own[k], 0, sizeof f.own[k]);
         for (uint64_t j = 0; apart && j < f.pool.n; j += 1 + k)
             f.start[j] += (double)(k + 1);
-        f.copy[k] = pool_begin(&f.seat[k], passes, f.from, f.start, f.room[k]);
-        assert_true(f.seat[k].viewing == viewing && (f.copy[k] == f.room[k]) == !viewing);
+        f.copy[k] = pool_begin(&f.pool.seat[k], passes, f.from, f.start, f.room[k]);
+        assert_true(f.pool.seat[k].viewing == viewing && (f.copy[k] == f.room[k]) == !viewing);
         for (uint64_t j = 0; !f.pool.in_turn && j < f.pool.n; j++)
             assert_true(!is_copied(j) || f.copy[k][j] == f.start[j]);
     }
@@ -142,7 +141,7 @@ static void begin_round(bool apart)
 /* A copy that is one more at every look says in u how often its pages came. */
 static void check_looks(void)
 {
-    pool_seat *s = &f.seat[0];
+    pool_seat *s = &f.pool.seat[0];
     begin_round(false);
     for (uint64_t look = 0; look < (uint64_t)1 << (f.pool.tiers - 1); look++) {
         for (uint64_t k = 0; k < f.pool.n && is_copied(k); k++)
@@ -162,7 +161,7 @@ static void change(uint64_t k, uint64_t j, double by)
 static void look_at_all(uint64_t k)
 {
     for (uint64_t look = 0; look < (uint64_t)1 << f.pool.tiers; look++)
-        pool_look(&f.seat[k], f.copy[k]);
+        pool_look(&f.pool.seat[k], f.copy[k]);
 }
 
 /* Once nothing changes any more, all have everything that is due, and each its own part. */
@@ -180,7 +179,7 @@ static void end_round(bool apart)
             assert_true(f.copy[k][j] == wanted && f.pool.u[at] == wanted);
     }
     for (uint64_t k = 0; k < f.blocks; k++) {
-        pool_end(&f.seat[k], f.room[k]);
+        pool_end(&f.pool.seat[k], f.room[k]);
         assert_true(viewing || memcmp(f.room[k], f.own[k], f.pool.n * sizeof(double)) == 0);
     }
 }
@@ -193,7 +192,7 @@ static void check_rounds(void)
             const uint64_t k = (uint64_t)uniform(0, (double)f.blocks);
             change(k, (uint64_t)uniform(0, (double)f.pool.n), floor(uniform(-9, 9)));
             if (step % 7 == 0)
-                pool_look(&f.seat[k], f.copy[k]);
+                pool_look(&f.pool.seat[k], f.copy[k]);
         }
         end_round(round % 2);
     }
@@ -257,16 +256,16 @@ static void late_ones_hear_of_early_ones(void **unused)
         begin_round(false);
         for (uint64_t j = 0; j < f.pool.n; j++)
             change(0, j, (double)(j + 1));
-        pool_end(&f.seat[0], f.copy[0]);
+        pool_end(&f.pool.seat[0], f.copy[0]);
         assert_memory_equal(f.copy[0], f.own[0], f.pool.n * sizeof(double));
         memcpy(f.start, f.from, sizeof f.from);
         f.start[5] += 7;
-        f.copy[1] = pool_begin(&f.seat[1], 1, f.from, f.start, f.room[1]);
+        f.copy[1] = pool_begin(&f.pool.seat[1], 1, f.from, f.start, f.room[1]);
         for (uint64_t j = 0; j < f.pool.n; j++) {
             const bool heard = in_turn && f.times[j / POOL_PAGE] > 0;
             assert_true(f.copy[1][j] == f.start[j] + (heard ? (double)(j + 1) : 0));
         }
-        pool_end(&f.seat[1], f.copy[1]);
+        pool_end(&f.pool.seat[1], f.copy[1]);
         for (uint64_t j = 0; j < f.pool.n; j++)
             assert_true(f.copy[1][j] == 0);
         close_pooling();
@@ -278,11 +277,10 @@ static bool try_pooling(void *what, bda_error *err)
     (void)what;
     arena memory = {0};
     pool any;
-    pool_seat *seats;
     const problem_request request = request_for("logistic", 1);
     problem p = {0};
     const bool opened = problem_open(&p, alone, b.d, &request, err);
-    bool ok = opened && pool_open(&any, &seats, &p, false, &memory, err);
+    bool ok = opened && pool_open(&any, &p, false, &memory, err);
     if (ok && !any.u) /* no room for what ranks share is no failure */
         ok = err_set(err, BDA_FAILED, "out of memory");
     if (opened)
