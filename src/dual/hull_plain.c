@@ -49,6 +49,8 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
         dual_solve(d, *t);
         if (!dual_sum(d, err))
             return false;
+        if (d->adapts && p->loss->kind == LOSS_LOGISTIC) /* whose step is only ever halved */
+            d->a1 = fmax(d->a1, FIRST_A1);
         dual_move(d, dual_step(d));
     }
     r->plain = false;

@@ -44,17 +44,20 @@ static double wright_omega(double q, double near)
 }
 
 /* The same by Newton's method on all log(beta_k) and lambda together, from the last beta: a logarithm and a few
- * exponentials for each class. False: it was too far off, or some beta was 0. */
+ * exponentials for each class. Where some beta is 0, as at the start, from what the scores alone make it. False: it
+ * was too far off. */
 static bool solve_jointly(softmax *b, double C, const double *last)
 {
     const uint64_t classes = b->m.base.p->classes;
     const double *A = b->m.A, *c = b->c;
-    double *beta = b->beta, *u = b->logs, worst = INFINITY;
+    double *beta = b->beta, *u = b->logs, worst = INFINITY, least = INFINITY;
+    for (uint64_t k = 0; k < classes; k++)
+        least = fmin(least, last[k]);
+    const bool anew = !(least > 1e-280);
+    const double log_share = anew ? log(C) - softmax_log_total(b->m.score, classes) : 0;
     for (uint64_t k = 0; k < classes; k++) {
-        if (!(last[k] > 1e-280))
-            return false;
-        beta[k] = last[k];
-        u[k] = log(last[k]);
+        u[k] = anew ? b->m.score[k] + log_share : log(last[k]);
+        beta[k] = anew ? exp(u[k]) : last[k];
     }
     for (int step = 0; worst > 1e-6; step++) {
         double weight = 0, excess = -C;
