@@ -41,12 +41,6 @@ def problems(losses):
         yield "like rcv1", tools.generated("rcv1", 0.02), ("--task=classify", f"--loss={loss}", "--cost=1")
 
 
-def optimum(path, options):
-    """(a tight lower bound of the least objective, the gap of the start)"""
-    got = tools.train(path, *options, "--blocks=1", "--gap=1e-8", "--max-rounds=100000", "--max-time=60")
-    return -got.end["dual"], got.rounds[0]["primal"] + got.rounds[0]["dual"]
-
-
 def measure(path, options, ranks, gap, method, limit):
     """(seconds, what it chose); None where the method does not serve; infinite seconds where it is given up."""
     try:
@@ -95,7 +89,7 @@ def run(options):
                "of minima"]
     rows = []
     for name, path, more in problems(options.losses):
-        best, start = optimum(path, more)
+        best, start = tools.optimum(path, *more)
         here = []
         for accuracy in ACCURACIES:
             for ranks in (1, 2):

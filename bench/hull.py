@@ -31,7 +31,7 @@ def by_form(options, sets):
     rows = []
     for name, path in sets.items():
         for loss in options.losses:
-            best, start = tools.optimum(path, loss)
+            best, start = tools.optimum(path, f"--loss={loss}")
             gap = ERRORS[-1] * best / start / 10
             logs = {form: rounds_of(path, loss, 16, MOST, gap, *args) for form, args in FORMS.items()}
             best = max([best] + [-log[-1]["dual"] for log in logs.values()])
@@ -52,7 +52,7 @@ def ratios(options, sets):
             rows.append([what, error, good, []])
     for name, path in sets.items():
         for loss in options.losses:
-            best, start = tools.optimum(path, loss)
+            best, start = tools.optimum(path, f"--loss={loss}")
             for blocks in (2, 8, 16):
                 gap = RATIOS[-1] * best / start / 2
                 bda = rounds_of(path, loss, blocks, MOST_OF_BDA, gap, "--method=bda")

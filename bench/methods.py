@@ -44,7 +44,7 @@ def cells(rounds, best, accuracy):
 def run(options):
     for name, path in data_sets().items():
         for loss in options.losses:
-            best, start = tools.optimum(path, loss)
+            best, start = tools.optimum(path, f"--loss={loss}")
             logs = {}
             for method in names():
                 rounds = attempt(path, loss, method, ACCURACIES[-1] * best / start)

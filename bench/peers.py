@@ -30,7 +30,7 @@ def ours(path, loss, ranks, accuracy, best, gap):
 
 
 def compare(name, path, loss, accuracy):
-    best, start = tools.optimum(path, loss)
+    best, start = tools.optimum(path, f"--loss={loss}")
     judge = whole.Judge(path)
     runs = {}
     with tempfile.TemporaryDirectory() as d:

@@ -18,7 +18,7 @@ def seconds(path, options, gap, ranks, more):
 def run(options):
     columns = ["data", "loss", "C", "accuracy"] + list(WAYS) + ["ratios of medians", "of minima"]
     for name, path, more in auto.problems(options.losses):
-        best, start = auto.optimum(path, more)
+        best, start = tools.optimum(path, *more)
         rows = []
         for accuracy in auto.ACCURACIES:
             gap = accuracy * best / start

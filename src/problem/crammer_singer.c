@@ -389,6 +389,9 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
             /* |x'(w_j - w_y) moved| <= sqrt(2) |x| |w moved| */
             bool clear = slack > 0 && b->span[i].used == 0;
             b->clear_until[i] = clear ? travelled + slack / (sqrt(2 * b->m.norm[i]) * (1 + 1e-9)) : 0;
+        } else if (!b->settled[i]) { /* its slack is at least what is left of the way */
+            const double left = b->clear_until[i] - travelled;
+            b->settled[i] = 2 * left * left * b->m.norm[i] > b->m.base.violation * b->m.base.violation;
         }
         b->m.order[active] = i;
         active += !b->settled[i];

@@ -191,25 +191,39 @@ LOSS_INLINE void add_outer(along_sums *a, double curve, const double *dir)
     }
 }
 
+/* m: that of a, and second: its own; constants where the loop is to be quick */
 LOSS_INLINE void along(const instances *b, const double *z, const double *const *q, const double *t, along_sums *a,
-                       loss_kind kind)
+                       loss_kind kind, int m, bool second)
 {
-    const int m = a->m;
-    for (uint64_t i = 0; i < b->count; i++) {
-        jet x = jet_of(kind, moved(z, m, q, t, i), target_of(b, kind, i), b->p->epsilon);
-        a->value += x.value;
-        for (int k = 0; a->first && k < m; k++)
-            a->gradient[k] += x.slope * q[k][i];
-        if (a->second && x.curve != 0) {
-            double dir[MOST];
+    for (uint64_t from = 0, end; from < b->count; from = end) {
+        double value = 0, gradient[MOST] = {0}; /* of a chunk, in registers */
+        end = b->count - from < CHUNK ? b->count : from + CHUNK;
+        for (uint64_t i = from; i < end; i++) {
+            jet x = jet_of(kind, moved(z, m, q, t, i), target_of(b, kind, i), b->p->epsilon);
+            value += x.value;
             for (int k = 0; k < m; k++)
-                dir[k] = q[k][i];
-            add_outer(a, x.curve, dir);
+                gradient[k] += x.slope * q[k][i];
+            if (second && x.curve != 0) {
+                double dir[MOST];
+                for (int k = 0; k < m; k++)
+                    dir[k] = q[k][i];
+                add_outer(a, x.curve, dir);
+            }
         }
-        if (i % CHUNK == CHUNK - 1)
-            end_chunk(a);
+        a->value = value;
+        memcpy(a->gradient, gradient, sizeof gradient);
+        end_chunk(a);
     }
-    end_chunk(a);
+}
+
+/* The searches of losses with kinks go along one direction. */
+LOSS_INLINE void along_any(const instances *b, const double *z, const double *const *q, const double *t,
+                           along_sums *a, loss_kind kind)
+{
+    if (a->m == 1 && !a->second)
+        along(b, z, q, t, a, kind, 1, false);
+    else
+        along(b, z, q, t, a, kind, a->m, a->second);
 }
 
 /* ---- more than two classes ---------------------------------------------------------------------------------- */
@@ -429,7 +443,7 @@ void instances_along(const instances *b, const double *z, int m, const double *c
 {
     along_sums a;
     sums_open(&a, m, gradient, hessian);
-#define CALL(kind) along(b, z, q, t, &a, kind)
+#define CALL(kind) along_any(b, z, q, t, &a, kind)
     if (b->width > 1)
         class_along(b, z, q, t, &a);
     else

@@ -115,6 +115,9 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
                 for (int k = 0; lengths && k < BLOCK_LENGTHS; k++)
                     gap_at[k] += loss_gap(kind, lengths[k] * z, v->a, rest, v->y, c, e);
             }
+        } else if (!b->settled[i]) { /* its slack is at least what is left of the way */
+            const double left = b->clear_until[i] - travelled;
+            b->settled[i] = left * left * v->norm > b->base.violation * b->base.violation;
         }
         b->order[active] = i;
         active += !b->settled[i];
