@@ -129,7 +129,7 @@ static void begin_lengths(dual_run *r)
  * message also carries what else all ranks must agree on before they may stop. */
 bool dual_evaluate(dual_run *r, uint64_t t)
 {
-    enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, GAP_AT, COLUMNS = GAP_AT + BLOCK_LENGTHS };
+    enum { CELLS, LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, GAP_AT, COLUMNS = GAP_AT + BLOCK_LENGTHS };
     problem *p = r->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
     const double *w = t == 0 && vec_largest(r->w, p->n, p->threads) == 0 ? NULL : r->w;
@@ -141,6 +141,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     const int columns = r->lengthens ? COLUMNS : GAP_AT;
     for (uint64_t k = 0; k < r->local; k++) {
         double *to = r->mine + k * (uint64_t)columns;
+        to[CELLS] = r->value[k].cells;
         to[LOSS] = r->value[k].loss;
         to[CONJUGATE] = r->value[k].conjugate;
         to[GAP] = r->value[k].gap;
@@ -150,6 +151,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
             memcpy(to + GAP_AT, r->value[k].gap_at, sizeof r->value[k].gap_at);
     }
     dual_gather(r, columns);
+    r->looked_at = dual_column_sum(r, CELLS, columns) / fmax((double)p->nonzeros, 1);
 
     round_report *report = &r->report;
     report->round = t;

@@ -26,6 +26,7 @@ typedef struct dual_run {
     double to_go_before; /* of the watch, at the last round */
     double fall;         /* of its logarithm in a pass, smoothed */
     double passes_left;  /* that seem to be needed; 0: not known */
+    double looked_at;    /* by the last evaluation: a part of all cells */
     uint64_t seed;
 
     arena memory;

@@ -5,7 +5,9 @@
  * for in few rounds blocks hardly stop going the same way.
  *
  * Where a loss has kinks, P(w) is far above the least long after f(alpha) is not, and goes up and down. So as soon as
- * the gap of one model falls slowly, the best point is searched for beside the passes as in hull. */
+ * the gap of one model falls slowly, the best point is searched for beside the passes as in hull. That looks at all
+ * instances, of which a plain look leaves out those that surely have no loss; so what counts is not how far the gap
+ * fell in a round, but for the work of a pass. */
 #include <math.h>
 
 #include "dual/hull.h"
@@ -15,8 +17,25 @@
 #define SLOW_PATIENCE 15  /* with the logistic loss, whose passes take longer beside the rest of a round of hull */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
-#define SLOW 0.5          /* where more of the gap is left than that since the last look */
+#define SLOW 0.5          /* where more of the gap is left than that since it was judged last */
+#define JUDGED 1.0        /* passes and looks, against those at all cells, from one time to the next */
 #define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
+
+/* Has the gap fallen slowly? Judged after enough work, from `then` on. */
+typedef struct judgement {
+    double then; /* to_go */
+    double work;
+} judgement;
+
+static bool falls_slowly(judgement *j, double to_go, double work)
+{
+    j->work += work;
+    if (j->work < JUDGED)
+        return false;
+    const bool slowly = to_go > SLOW * j->then;
+    *j = (judgement){.then = to_go};
+    return slowly;
+}
 
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
@@ -28,10 +47,12 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;
     r->plain = true;
+    judgement judgement = {.then = INFINITY};
     for (;; ++*t) {
-        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(d->report.epochs / (double)d->epochs, 1);
+        const double visited = d->report.epochs;
+        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(visited / (double)d->epochs, 1);
         const double patience = most / cost;
-        const double so_far = d->models > 1 ? (double)*t : 0, to_go = d->watch->to_go;
+        const double so_far = d->models > 1 ? (double)*t : 0;
         p->penalty.kind->gradient(&p->penalty, d->w, d->v);
         if (!r->best) {
             d->report.choice = hull_choice(r);
@@ -44,7 +65,8 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
         }
         if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
             break;
-        if (!r->best && kinks && d->models == 1 && d->watch->to_go > SLOW * to_go && !hull_begin_primal(r, err))
+        if (!r->best && kinks && d->models == 1 &&
+            falls_slowly(&judgement, d->watch->to_go, visited + d->looked_at) && !hull_begin_primal(r, err))
             return false;
         dual_solve(d, *t);
         if (!dual_sum(d, err))

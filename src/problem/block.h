@@ -60,6 +60,7 @@ typedef struct block_direction {
 } block_direction;
 
 typedef struct block_value {
+    double cells;                 /* nonzeros looked at */
     double loss;                  /* sum of xi_i(x_i'w) */
     double conjugate;             /* sum of xi_i*(-alpha_i) */
     double gap;                   /* sum of xi_i + xi_i* + alpha_i x_i'w, each term >= 0 */

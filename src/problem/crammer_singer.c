@@ -373,11 +373,14 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
 {
     const problem *p = b->m.base.p;
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
+    const uint64_t *start = p->rows.start + b->m.base.first;
+    uint64_t cells = 0;
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->m.base.count; i++) {
         if (b->m.base.margins || b->clear_until[i] <= travelled) {
             double *z = b->m.score;
             multiclass_scores(&b->m, i, w, z, form);
+            cells += w ? start[i + 1] - start[i] : 0;
             if (b->m.base.margins)
                 memcpy(b->m.base.margins + i * p->classes, z, p->classes * sizeof *z);
             cs_evaluate_instance(b, i, z, &loss_sum, &conjugate, &gap);
@@ -398,7 +401,10 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
     }
     b->active = active;
     cs_begin_round(b);
-    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
+    *value = (block_value){.cells = (double)cells,
+                           .loss = sum_value(&loss_sum),
+                           .conjugate = sum_value(&conjugate),
+                           .gap = sum_value(&gap)};
 }
 
 /* An epoch is the work of one pass over all rows: what settled instances save is spent on those that move. */

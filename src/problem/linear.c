@@ -95,11 +95,14 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     const double *lengths = kind == LOSS_HINGE ? b->base.lengths : NULL;
     double gap_at[BLOCK_LENGTHS] = {0};
+    const uint64_t *start = p->rows.start + b->base.first;
+    uint64_t cells = 0;
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->base.count; i++) {
         variable *v = &b->var[i];
         if (margins || b->clear_until[i] <= travelled) {
             double z = w ? rows_dot(&p->rows, form, b->base.first + i, w) : 0;
+            cells += w ? start[i + 1] - start[i] : 0;
             if (margins)
                 margins[i] = z;
             double c = linear_cost(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
@@ -123,7 +126,10 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
         active += !b->settled[i];
     }
     b->active = active;
-    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
+    *value = (block_value){.cells = (double)cells,
+                           .loss = sum_value(&loss_sum),
+                           .conjugate = sum_value(&conjugate),
+                           .gap = sum_value(&gap)};
     memcpy(value->gap_at, gap_at, sizeof gap_at);
 }
 

@@ -184,7 +184,11 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
         }
         b->m.order[i] = i;
     }
-    *value = (block_value){.loss = sum_value(&loss_sum), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
+    const uint64_t *start = p->rows.start + b->m.base.first;
+    *value = (block_value){.cells = w ? (double)(start[b->m.base.count] - start[0]) : 0,
+                           .loss = sum_value(&loss_sum),
+                           .conjugate = sum_value(&conjugate),
+                           .gap = sum_value(&gap)};
 }
 
 static uint64_t softmax_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)

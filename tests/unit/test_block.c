@@ -335,6 +335,50 @@ static void test_lengths(void **unused)
     assert_true(without_loss > 0);
 }
 
+/* Instances that surely have no loss are not looked at, and settled where what is left of their slack is more than
+ * the last violation. */
+static void test_clear_instances(void **unused)
+{
+    (void)unused;
+    int clear = 0, settled = 0, unsettled = 0;
+    const double way = 0.4, violation = 0.7;
+    for (int draw = 0; draw < 40; draw++) {
+        bench t;
+        bench_open(&t, loss_find(draw % 2 ? "hinge" : "squared-hinge"));
+        for (int j = 0; j < N; j++)
+            t.w[j] = uniform(-3, 3);
+        for (int k = 0; k < K; k++) {
+            int looked_at = 0, visited = 0;
+            for (int i = k * PER_BLOCK; i < (k + 1) * PER_BLOCK; i++) {
+                double slack = -1, square = 0;
+                for (int j = 0; j < N; j++) {
+                    slack += t.y[i] * t.value[i * N + j] * t.w[j];
+                    square += t.value[i * N + j] * t.value[i * N + j];
+                }
+                const bool far = slack / sqrt(square) > way;
+                const bool left_out = (far ? slack - way * sqrt(square) : slack) > violation;
+                looked_at += !far;
+                visited += !left_out;
+                clear += far;
+                settled += far && left_out;
+                unsettled += far && !left_out;
+            }
+            block_value v;
+            block_direction d;
+            double dv[N];
+            block_evaluate(t.blocks[k], t.w, 0, &v);
+            assert_true(v.cells == PER_BLOCK * N);
+            t.blocks[k]->violation = violation;
+            block_evaluate(t.blocks[k], t.w, way, &v);
+            assert_true(v.cells == looked_at * N);
+            block_solve(t.blocks[k], &(subproblem){.w = t.w, .a1 = 1, .epochs = 1}, dv, &d);
+            assert_true(d.cells == visited * N);
+        }
+        bench_close(&t);
+    }
+    assert_true(clear > 0 && settled > 0 && unsettled > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_direction_is_told_truly),
         cmocka_unit_test(test_value),
         cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_clear_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
