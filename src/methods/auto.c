@@ -37,11 +37,11 @@
 #define INTERIOR_PASSES 4.0
 /* From so many cells, times classes, on the blocks of one machine share their u; not where the stiffness is less than
  * SOFT and w as long as that, for a smooth loss one weight for so many cells or few digits asked for, see
- * own_blocks_do. For the softmax it is the stiffness times the digits. */
+ * own_blocks_do. For the logistic losses it is the stiffness times the digits. */
 #define LEAST_SHARED 1e5
 #define SOFT 0.03
 #define SOFT_DIGITS 0.2
-#define SOFT_CLASSES 2.4
+#define SOFT_LOGISTIC 2.4
 #define SOFT_COLUMNS 8192
 #define CELLS_A_WEIGHT 16.0
 /* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
@@ -125,14 +125,13 @@ static extent measure(const problem *p, double gap)
 /* One model takes the rounds of one rank. Trainings of no time at all keep to blocks, and so to the same bits. Where
  * C is small and blocks hardly disturb each other, long vectors cost more to share than that saves: most alpha of a
  * loss with kinks then go to their bounds and stay there, rows with many rare columns have little in common, and the
- * first few rounds are as good in blocks of their own, which may be all. The vectors of a softmax are longest, so
- * that this holds for larger C. A hinge loss of many classes wants to be shared whatever C is. */
+ * first few rounds are as good in blocks of their own, which may be all. With the logistic losses, whose rounds are
+ * few, this holds for larger C. A hinge loss of many classes wants to be shared whatever C is. */
 static bool own_blocks_do(const problem *p, const extent *e)
 {
     const bool kinks = !p->loss->smooth, rare = CELLS_A_WEIGHT * (double)p->n > (double)p->nonzeros;
-    const bool softmax = p->classes > 2 && p->loss->kind == LOSS_LOGISTIC;
     const double asked = e->stiffness * e->digits;
-    const bool soft = softmax ? asked < SOFT_CLASSES : p->classes <= 2 && e->stiffness < SOFT;
+    const bool soft = p->loss->kind == LOSS_LOGISTIC ? asked < SOFT_LOGISTIC : p->classes <= 2 && e->stiffness < SOFT;
     return soft && p->n >= SOFT_COLUMNS && (kinks || rare || asked < SOFT_DIGITS);
 }
 
@@ -188,7 +187,8 @@ static double dual_time(const problem *p, const extent *e, double gap)
 {
     double passes = 1 + (1 + e->stiffness) * e->digits / 2;
     passes = fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);
-    const bool apart = p->data->blocks > 1 && !sharing_pays(p, e) && !(e->classes > 1 && own_blocks_do(p, e));
+    const bool few_rounds = p->loss->kind == LOSS_LOGISTIC && own_blocks_do(p, e);
+    const bool apart = p->data->blocks > 1 && !sharing_pays(p, e) && !few_rounds;
     return passes * (apart ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
 }
 

@@ -131,10 +131,12 @@ static block_value evaluate(bench *t, const double *w)
     for (block **b = t->blocks; *b; b++) {
         block_evaluate(*b, w, INFINITY, &one);
         assert_true(one.gap >= 0);
+        sums.cells += one.cells;
         sums.loss += one.loss;
         sums.conjugate += one.conjugate;
         sums.gap += one.gap;
     }
+    assert_true(sums.cells == (w ? (double)t->problem.nonzeros : 0));
     return sums;
 }
 
