@@ -80,6 +80,7 @@ void dual_foresee(dual_run *r)
     if (isfinite(fall))
         r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
     r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
+    r->passes_feared = fall > 0 ? fmax(r->passes_left, log(now) / (2 * fall)) : r->passes_left;
     r->to_go_before = now;
 }
 

@@ -22,11 +22,12 @@ typedef struct dual_run {
     line_search search;
     double fixed_step, tau, beta;
     int64_t epochs;
-    bool as_needed;      /* so many as the gap's fall asks for */
-    double to_go_before; /* of the watch, at the last round */
-    double fall;         /* of its logarithm in a pass, smoothed */
-    double passes_left;  /* that seem to be needed; 0: not known */
-    double looked_at;    /* by the last evaluation: a part of all cells */
+    bool as_needed;       /* so many as the gap's fall asks for */
+    double to_go_before;  /* of the watch, at the last round */
+    double fall;          /* of its logarithm in a pass, smoothed */
+    double passes_left;   /* that seem to be needed; 0: not known */
+    double passes_feared; /* the same where the fall is no more than twice that of the last round */
+    double looked_at;     /* by the last evaluation: a part of all cells */
     uint64_t seed;
 
     arena memory;
@@ -74,7 +75,7 @@ double dual_step(dual_run *r);
 /* alpha += eta da, v += eta dv */
 void dual_move(dual_run *r, double eta);
 
-/* r->fall and r->passes_left, by what the watch said of the last round and of the one before. */
+/* r->fall, r->passes_left and r->passes_feared, by what the watch said of the last round and of the one before. */
 void dual_foresee(dual_run *r);
 /* r->epochs of the next round by that, from the report of the last. */
 void dual_choose_epochs(dual_run *r);

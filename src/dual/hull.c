@@ -545,16 +545,18 @@ bool hull_begin_primal(hull_run *r, bda_error *err)
     return true;
 }
 
+#define UNDER_WAY 5.0 /* of the sequence of momentum, where plain rounds of one model have found the way */
+
 /* From the alpha that there is. */
 static bool hull_begin(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
-    r->d.as_needed = false;
     r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? LEAST_EPOCHS : 1;
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
-    r->t_now = 1;
+    r->t_now = r->d.as_needed && r->d.models == 1 ? UNDER_WAY : 1;
     r->a1 = 1;
     r->an_epoch = 1;
+    r->d.as_needed = false;
     return (r->best || hull_begin_primal(r, err)) && comm_agree(p->comm, take_points(r, err), err);
 }
 

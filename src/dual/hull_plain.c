@@ -63,7 +63,8 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
             hull_improve_primal(r);
             *stop = hull_report(r, *t);
         }
-        if (*stop || (*t >= PLAIN_ROUNDS && d->passes_left + so_far > patience))
+        const double left = d->models > 1 ? d->passes_left : d->passes_feared; /* steep first rounds do not last */
+        if (*stop || (*t >= PLAIN_ROUNDS && left + so_far > patience))
             break;
         if (!r->best && kinks && d->models == 1 &&
             falls_slowly(&judgement, d->watch->to_go, visited + d->looked_at) && !hull_begin_primal(r, err))
