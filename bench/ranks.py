@@ -1,6 +1,6 @@
 """2 ranks and 2 threads beside 1 of each, with `auto`: seconds to a gap that certifies an accuracy relative to the
-optimum, loading included, of what takes longer than a second. The three take turns. BDA_BENCH_SETS names data sets,
-where not all are wanted.
+optimum, loading included, of what takes longer than a second. The three take turns, each turn with a seed of its own:
+the passes that are needed depend on it by a third and more. BDA_BENCH_SETS names data sets, where not all are wanted.
 """
 import statistics
 
@@ -25,9 +25,9 @@ def run(options):
             if seconds(path, more, gap, *WAYS["1"]) < auto.LONG:
                 continue
             taken = {way: [] for way in WAYS}
-            for _ in range(tools.REPEATS):
-                for way, how in WAYS.items():
-                    taken[way].append(seconds(path, more, gap, *how))
+            for turn in range(tools.REPEATS):
+                for way, (ranks, threads) in WAYS.items():
+                    taken[way].append(seconds(path, more, gap, ranks, (*threads, f"--seed={turn + 1}")))
             medians = [statistics.median(t) for t in taken.values()]
             minima = [min(t) for t in taken.values()]
             rows.append([name, more[1][7:], more[2][7:], f"{accuracy:g}", *medians,

@@ -135,7 +135,8 @@ static void choose_epochs(hull_run *r)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
-    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || p->loss->kind == LOSS_LOGISTIC)
+    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->queues ||
+        p->loss->kind == LOSS_LOGISTIC)
         return;
     dual_foresee(d);
     const double rest = REST_OF_ROUND + REST_VECTORS * (double)p->n / fmax((double)p->nonzeros, 1);
