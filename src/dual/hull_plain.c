@@ -15,12 +15,12 @@
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes over all that may be left */
 #define SLOW_PATIENCE 15  /* with the logistic loss, whose passes take longer beside the rest of a round of hull */
-#define FAR 20.0 /* of the gap that is asked for: what is left, from where on steep first rounds are forgotten */
-#define BDA_PATIENCE 20 /* with several models, where rounds of hull gain more */
-#define FIRST_A1 2.0    /* of theirs: from alpha = 0 blocks go much the same way */
-#define SLOW 0.5        /* where more of the gap is left than that since it was judged last */
-#define JUDGED 1.0      /* passes and looks, against those at all cells, from one time to the next */
-#define CHEAPEST 0.25   /* what a pass costs that visits next to none, against one that visits all */
+#define FAR 20.0          /* times the gap that is asked for, from where on steep first rounds are forgotten */
+#define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
+#define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
+#define SLOW 0.5          /* where more of the gap is left than that since it was judged last */
+#define JUDGED 1.0        /* passes and looks, against those at all cells, from one time to the next */
+#define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
 
 /* Has the gap fallen slowly? Judged after enough work, from `then` on. */
 typedef struct judgement {

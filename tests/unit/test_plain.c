@@ -105,7 +105,7 @@ static void test_no_memory(void **unused)
 }
 
 /* The most passes over all cells that a round has had. */
-static double most_epochs(const char *loss, uint64_t blocks, int64_t asked)
+static double most_epochs(const char *loss, uint64_t blocks, int64_t asked, sharing how)
 {
     bench t;
     bda_error err = {0};
@@ -113,6 +113,7 @@ static double most_epochs(const char *loss, uint64_t blocks, int64_t asked)
     method_options options = usual_options();
     options.hull = HULL_MOMENTUM;
     options.local_epochs = asked;
+    options.sharing = how;
     state = 23;
     bench_open(&t, &(const shape){.loss = loss_find(loss), .blocks = blocks, .cost = 10});
     assert_true(train_far(&t, &options, 1e-7, &err));
@@ -122,17 +123,39 @@ static double most_epochs(const char *loss, uint64_t blocks, int64_t asked)
     return most;
 }
 
-/* Where variables are left out there are more epochs; not where each costs much, blocks are several, or a number was
- * asked for. */
+/* Where variables are left out there are more epochs; not where each costs much, blocks are several or wait for a
+ * thread, or a number was asked for. */
 static void test_epochs(void **unused)
 {
     (void)unused;
-    assert_true(most_epochs("hinge", 1, 0) > 2.01);
-    assert_true(most_epochs("hinge", 1, 0) < 4);
-    assert_true(most_epochs("squared-hinge", 1, 0) > 2.01);
-    assert_true(most_epochs("hinge", 1, 1) <= 1);
-    assert_true(most_epochs("hinge", 3, 0) <= 2);
-    assert_true(most_epochs("logistic", 1, 0) <= 2);
+    assert_true(most_epochs("hinge", 1, 0, SHARE_NOTHING) > 2.01);
+    assert_true(most_epochs("hinge", 1, 0, SHARE_NOTHING) < 4);
+    assert_true(most_epochs("squared-hinge", 1, 0, SHARE_NOTHING) > 2.01);
+    assert_true(most_epochs("hinge", 1, 1, SHARE_NOTHING) <= 1);
+    assert_true(most_epochs("hinge", 3, 0, SHARE_NOTHING) <= 2);
+    assert_true(most_epochs("hinge", 3, 0, SHARE_MEMORY) <= 2);
+    assert_true(most_epochs("logistic", 1, 0, SHARE_NOTHING) <= 2);
+}
+
+static void foresee(dual_run *r, double to_go, double left, double feared)
+{
+    r->watch->to_go = to_go;
+    dual_foresee(r);
+    assert_true(fabs(r->passes_left - left) <= 1e-12 * left);
+    assert_true(fabs(r->passes_feared - feared) <= 1e-12 * feared);
+}
+
+/* The passes that are feared follow from the last fall of the gap alone where that is less than the others were; not
+ * where it rose. */
+static void test_foresight(void **unused)
+{
+    (void)unused;
+    watch w = {0};
+    dual_run r = {.watch = &w, .epochs = 2, .to_go_before = INFINITY};
+    foresee(&r, exp(12), 0, 0);
+    foresee(&r, exp(6), 2, 2);        /* it fell by 3 a pass */
+    foresee(&r, exp(5), 5 / 1.75, 5); /* by 0.5 */
+    foresee(&r, exp(6), 6 / 0.875, 6 / 0.875);
 }
 
 int main(void)
@@ -141,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_foresight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
