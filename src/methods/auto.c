@@ -38,7 +38,7 @@
 /* From so many cells, times classes, on the blocks of one machine share their u; not where the stiffness is less than
  * SOFT and w as long as that, for a smooth loss one weight for so many cells or few digits asked for, see
  * own_blocks_do. For the logistic losses it is the stiffness times the digits. */
-#define LEAST_SHARED 1e5
+#define LEAST_SHARED 6e4
 #define SOFT 0.03
 #define SOFT_DIGITS 0.2
 #define SOFT_LOGISTIC 2.4
