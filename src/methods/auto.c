@@ -64,6 +64,8 @@
 #define CLOSE 0.1         /* a relative gap at which newton is better off to go on from the point of hull */
 #define TRIED 0.08        /* of newton's time is spent on hull before it is given up */
 #define FALL 0.31         /* see newton_is_faster */
+#define UNCERTAIN 0.75    /* of P: the gap after the first pass */
+#define MANY_PASSES 60.0  /* are needed then */
 
 /* What the estimates are made from. Nanoseconds of a block, as blocks work side by side: not of a rank, for the model
  * shall not depend on how many ranks share the blocks out. */
@@ -227,10 +229,13 @@ static bool relay_interrupted(watch *self)
     return behind->interrupted(behind);
 }
 
-/* What is left takes about passes (to_go^FALL - 1) passes more: on the data sets tried, after some, the powers that
- * fit are between 0.22 and 0.31, the rest of a round counted in passes. */
+/* Where the first pass leaves most of P uncertain, many are needed. Later on, what is left takes about passes
+ * (to_go^FALL - 1) passes more: on the data sets tried the powers that fit are between 0.22 and 0.31, the rest of a
+ * round counted in passes. */
 static bool newton_is_faster(const relay *r)
 {
+    if (r->round == 1 && r->gap > UNCERTAIN * r->primal && r->worth < MANY_PASSES)
+        return true;
     return r->passes >= TRIED * r->worth && r->passes * (pow(r->watch.to_go, FALL) - 1) > r->worth;
 }
 
