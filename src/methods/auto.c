@@ -32,6 +32,7 @@
 
 /* Rounds of newton; of its interior point form for the digits asked for and for log n, and the passes in each. */
 #define NEWTON_ROUNDS 5.0 /* 1 where P is quadratic */
+#define TUBE_ROUNDS 3.0   /* where it is but for a narrow tube */
 #define INTERIOR_DIGITS 0.65
 #define INTERIOR_WEIGHTS 0.9
 #define INTERIOR_PASSES 4.0
@@ -164,7 +165,9 @@ static double newton_time(const problem *p, const extent *e)
     if (!p->loss->smooth)
         return (INTERIOR_DIGITS * e->digits + INTERIOR_WEIGHTS * log(e->n)) *
                (matrix + INTERIOR_PASSES * primal_pass(e));
-    double rounds = p->loss->kind == LOSS_SQUARED_ERROR ? 1 : NEWTON_ROUNDS;
+    double rounds = p->loss->kind == LOSS_SQUARED_ERROR                 ? 1
+                    : p->loss->kind == LOSS_SQUARED_EPSILON_INSENSITIVE ? TUBE_ROUNDS
+                                                                        : NEWTON_ROUNDS;
     if (p->loss->kind == LOSS_LOGISTIC) /* the less P is bent, the nearer to a quadratic it is all the way */
         rounds = fmin(rounds, 4 + 2 * cbrt(e->stiffness));
     return rounds * (matrix + 2 * primal_pass(e));

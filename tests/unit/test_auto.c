@@ -28,12 +28,15 @@ static void test_choice(void **unused)
     (void)unused;
     const char *smooth[] = {"squared-hinge", "squared-epsilon-insensitive"};
     method_options o = options_for(1e-6);
+    const method_options usual = options_for(1e-3), rough = options_for(0.1);
     for (int k = 0; k < 2; k++) {
-        assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 1e-3}, &o), "hull");
+        assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 1e-3}, &usual), "hull");
         assert_string_equal(chosen(&(shape){.loss = smooth[k], .blocks = 1, .cost = 10}, &o), "newton");
     }
-    assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &o), "newton");
-    const method_options rough = options_for(0.1);
+    /* fewer rounds of newton the nearer P is to a quadratic */
+    assert_string_equal(chosen(&(shape){.loss = smooth[0], .blocks = 1, .cost = 1e-3}, &o), "hull");
+    assert_string_equal(chosen(&(shape){.loss = smooth[1], .blocks = 1, .cost = 1e-3}, &o), "newton");
+    assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &usual), "newton");
     assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 1e-4}, &rough), "l-commdir");
     assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 10}, &o), "newton");
     const shape strong = {.loss = "squared-hinge", .blocks = 1, .cost = 10};
