@@ -92,7 +92,7 @@ void dual_choose_epochs(dual_run *r)
     dual_foresee(r);
     double worth_a_look = ceil(fmin(r->passes_left, fmin(look(r->p) / cost, MOST_EPOCHS)));
     double passes = fmax(fmax(1, DUAL_CAUTION * r->passes_left), worth_a_look);
-    r->epochs = r->models > 1 || r->queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
+    r->epochs = r->models > 1 || r->pool.queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
 }
 
 /* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support
@@ -369,7 +369,6 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     if (coupled && method_shares(options) &&
         !pool_open(&r->pool, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
-    r->queues = r->pool.u && r->K > (uint64_t)p->threads * (uint64_t)bda_comm_size(p->comm);
     r->models = r->pool.one_machine ? 1 : r->pool.u ? (uint64_t)bda_comm_size(p->comm) : r->K;
     if (!comm_agree(p->comm, take_memory(r, err), err))
         return false;

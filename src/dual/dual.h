@@ -16,7 +16,6 @@ typedef struct dual_run {
     watch *watch;
     uint64_t K;
     uint64_t models; /* blocks of B: K, or fewer where blocks share a u */
-    bool queues;     /* they do, and some wait for a thread: one's many passes would be lost on the others */
     double a1, a2;
     bool adapts; /* a1 is that of the round before by dual_overlap */
     bool separate;

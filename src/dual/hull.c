@@ -135,7 +135,7 @@ static void choose_epochs(hull_run *r)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
-    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->queues ||
+    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->pool.queues ||
         p->loss->kind == LOSS_LOGISTIC)
         return;
     dual_foresee(d);

@@ -50,13 +50,16 @@ static double rows_of_a_block(const problem *p)
     return (double)p->data->instances / (double)p->data->blocks;
 }
 
+static uint64_t blocks_of(const pool *l, const problem *p)
+{
+    return l->one_machine ? p->data->blocks : p->data->local_blocks;
+}
+
 /* Are some blocks at work when others have ended: for want of threads or cores, or because a pass takes no longer
  * than the start of a thread? */
 static bool one_by_one(const pool *l, const problem *p)
 {
-    const int threads = p->threads * (l->one_machine ? bda_comm_size(p->comm) : 1), cores = omp_get_num_procs();
-    const uint64_t blocks = l->one_machine ? p->data->blocks : p->data->local_blocks;
-    return blocks > (uint64_t)(threads < cores ? threads : cores) ||
+    return l->queues || blocks_of(l, p) > (uint64_t)omp_get_num_procs() ||
            p->nonzeros / p->data->blocks * width_of(p) < SHORT_PASS;
 }
 
@@ -91,7 +94,7 @@ static void order_numbers(pool *l, const problem *p, const uint32_t *place)
 /* Visits from one time that a page is due to the next. a_visit: changes of one of its numbers, on average */
 static double visits_until_due(const pool *l, const problem *p, double a_visit)
 {
-    const double members = (double)(l->one_machine ? p->data->blocks : p->data->local_blocks);
+    const double members = (double)blocks_of(l, p);
     return CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(fmax(members - 1, 1));
 }
 
@@ -248,6 +251,7 @@ bool pool_open(pool *l, const problem *p, bool anywhere, arena *memory, bda_erro
     if (!comm_agree(p->comm, l->u || err_memory(err, bytes_of(l), "weights that threads share"), err))
         return false;
     l->busy = (void *)(l->u + l->n);
+    l->queues = blocks_of(l, p) > (uint64_t)(p->threads * (l->one_machine ? bda_comm_size(p->comm) : 1));
     l->in_turn = one_by_one(l, p);
     l->every = (uint64_t)fmin(fmax(rows_of_a_block(p) / LOOKS_A_PASS, 1), EVERY);
     return plan(l, p, memory, err) && comm_agree(p->comm, take_seats(l, p, memory, err), err);

@@ -42,6 +42,7 @@ typedef struct pool {
     uint64_t copied;             /* the first numbers of u, which are copies in a view; n: there are no views */
     int64_t least_passes;        /* of a round that works on views */
     bool one_machine;            /* the memory is that of all ranks */
+    bool queues;                 /* some blocks wait for a thread: one's many passes would be lost on the others */
     bool in_turn;                /* some blocks begin when others have ended */
     struct pool_seat *seat;      /* [seats] one for each block of this rank; NULL: there is no pool */
     uint64_t seats;

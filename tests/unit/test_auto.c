@@ -37,6 +37,7 @@ static void test_choice(void **unused)
     assert_string_equal(chosen(&(shape){.loss = smooth[0], .blocks = 1, .cost = 1e-3}, &o), "hull");
     assert_string_equal(chosen(&(shape){.loss = smooth[1], .blocks = 1, .cost = 1e-3}, &o), "newton");
     assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &usual), "newton");
+    assert_string_equal(chosen(&(shape){.loss = "squared-error", .blocks = 1, .cost = 1e-3}, &o), "newton");
     assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 1e-4}, &rough), "l-commdir");
     assert_string_equal(chosen(&(shape){.loss = "logistic", .blocks = 1, .cost = 10}, &o), "newton");
     const shape strong = {.loss = "squared-hinge", .blocks = 1, .cost = 10};
