@@ -15,6 +15,7 @@
 #define PLAIN_ROUNDS 4    /* at least */
 #define PLAIN_PATIENCE 50 /* passes over all that may be left */
 #define SLOW_PATIENCE 15  /* with the logistic loss, whose passes take longer beside the rest of a round of hull */
+#define CLASS_PATIENCE 2  /* for a class, between these: what a round of hull costs beside a pass grows with them */
 #define FAR 20.0          /* times the gap that is asked for, from where on steep first rounds are forgotten */
 #define BDA_PATIENCE 20   /* with several models, where rounds of hull gain more */
 #define FIRST_A1 2.0      /* of theirs: from alpha = 0 blocks go much the same way */
@@ -38,12 +39,23 @@ static bool falls_slowly(judgement *j, double to_go, double work)
     return slowly;
 }
 
+static double most_passes(const dual_run *d)
+{
+    const problem *p = d->p;
+    if (d->models > 1)
+        return BDA_PATIENCE;
+    if (p->loss->kind == LOSS_LOGISTIC)
+        return SLOW_PATIENCE;
+    const double classes = p->classes > 2 ? (double)p->classes : INFINITY;
+    return fmin(fmax(CLASS_PATIENCE * classes, SLOW_PATIENCE), PLAIN_PATIENCE);
+}
+
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
     const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
-    const int most = d->models > 1 ? BDA_PATIENCE : p->loss->kind == LOSS_LOGISTIC ? SLOW_PATIENCE : PLAIN_PATIENCE;
+    const double most = most_passes(d);
     const double a1 = d->a1;
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;

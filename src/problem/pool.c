@@ -15,12 +15,16 @@
  * way from that one's processor costs little beside them, and convergence does not suffer yet. The more others, the
  * more of their changes a block does not know of in the meantime. */
 #define CHANGES_A_LINE 32.0
+/* Below this stiffness blocks hardly disturb each other, and changes may wait longer, up to so many times. */
+#define SOFT 0.1
+#define LONGER 4.0
 #define TIMES_A_PASS 2.0 /* at least */
 #define EVERY 16         /* visits from one look to the next; fewer where a pass is short */
 #define LOOKS_A_PASS 64
 #define SHORT_PASS 100000    /* cells times classes: about a tenth of a millisecond */
 #define MOST_TRIES 1000      /* for a page that somebody is at, where it will not be due again */
 #define VERY_LONG (1u << 19) /* numbers of u */
+#define CELLS_COUNTED 65536  /* of a block at most, about: it soon shows which columns are common */
 #define LEAST_PASSES 2       /* X da computed anew takes half as long as a pass */
 
 static uint64_t test_copies = POOL_USUAL;
@@ -72,8 +76,9 @@ ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form fo
     uint64_t looked_at = 0;
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
         const uint64_t first = p->data->block_start[k], end = p->data->block_start[k + 1];
-        const uint64_t stride = problem_stride(end - first);
-        for (uint64_t i = first; i < end; i += stride, looked_at++)
+        const uint64_t cells = r->start[end] - r->start[first], stride = problem_stride(end - first);
+        const uint64_t enough = stride > cells / CELLS_COUNTED ? stride : cells / CELLS_COUNTED + 1;
+        for (uint64_t i = first; i < end; i += enough, looked_at++)
             for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
                 count[rows_column(r, form, j)]++;
     }
@@ -94,8 +99,8 @@ static void order_numbers(pool *l, const problem *p, const uint32_t *place)
 /* Visits from one time that a page is due to the next. a_visit: changes of one of its numbers, on average */
 static double visits_until_due(const pool *l, const problem *p, double a_visit)
 {
-    const double members = (double)blocks_of(l, p);
-    return CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(fmax(members - 1, 1));
+    const double members = (double)blocks_of(l, p), longer = fmin(fmax(SOFT / p->stiffness, 1), LONGER);
+    return longer * CHANGES_A_LINE / NUMBERS_A_LINE / a_visit / sqrt(fmax(members - 1, 1));
 }
 
 /* Looks from one time to the next, as a power of 2. */

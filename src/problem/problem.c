@@ -1,7 +1,10 @@
 /* problem.c - from data and a request to what is minimised. */
 #include "problem/problem.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "data/rows_math.h"
 
 static bool check_labels(const data *d, bda_error *err)
 {
@@ -14,6 +17,46 @@ static bool check_labels(const data *d, bda_error *err)
                        "%s: more than %d distinct labels are too many classes; --task=regress takes any numbers",
                        d->name, DATA_LABELS_COUNTED);
     return true;
+}
+
+/* Sums over some rows of each block, as integers, which are the same in any order. */
+typedef struct row_sums {
+    uint64_t rows;
+    uint64_t norms; /* C |x|^2, NORM_UNIT for 1 */
+    uint64_t pairs; /* of cells of a row, each with itself included */
+} row_sums;
+
+#define NORM_UNIT 65536
+
+ROWS_INLINE void sum_rows(const rows *r, double C, uint64_t first, uint64_t end, row_sums *all, rows_form form)
+{
+    const double most = 0x1p22;
+    const uint64_t stride = problem_stride(end - first);
+    for (uint64_t i = first; i < end; i += stride) {
+        const double norm = C * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
+        all->rows++;
+        all->norms += (uint64_t)(NORM_UNIT * (norm < most ? norm : most));
+        all->pairs += (uint64_t)(0.5 * fmin(cells, 65536) * (fmin(cells, 65536) + 1));
+    }
+}
+
+static void look_at_rows(problem *p)
+{
+    const uint64_t *start = p->data->block_start;
+    row_sums all = {0};
+    double C = 0;
+    for (uint64_t k = 0; k < p->classes; k++)
+        C = fmax(C, p->cost[k]);
+    for (uint64_t k = 0; k < p->data->local_blocks; k++) {
+#define CALL(form) sum_rows(&p->rows, C, start[k], start[k + 1], &all, form)
+        ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+    }
+    uint64_t sums[] = {all.rows, all.norms, all.pairs};
+    comm_sum_counts(p->comm, sums, 3);
+    const double looked_at = fmax((double)sums[0], 1);
+    p->stiffness = (double)sums[1] / NORM_UNIT / looked_at * (p->loss->kind == LOSS_LOGISTIC ? 0.25 : 2);
+    p->pairs = (double)sums[2] / looked_at;
 }
 
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err)
@@ -48,7 +91,10 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
         cost[k] = request->cost * (request->cost_factor ? request->cost_factor[k] : 1);
     p->cost = cost;
     p->penalty = penalty_for(p->rows.columns, outputs, request->l1_ratio, factor, p->threads);
-    return comm_agree(c, cost && (factor || !request->factor), err);
+    if (!comm_agree(c, cost && (factor || !request->factor), err))
+        return false;
+    look_at_rows(p);
+    return true;
 }
 
 void problem_weights(const problem *p, const double *w, double *full)

@@ -32,11 +32,14 @@ struct problem {
     const double *labels; /* [classes] in increasing order; of two the larger counts as +1; classification only */
     const double *cost;   /* C of each class: [2] -1 and +1 (regression: [1] for all), or [T] */
     double epsilon;
+    double
+        stiffness; /* C |x|^2 times the largest second derivative of the loss, or of its square if that has kinks */
+    double pairs;  /* of cells in a row, each with itself included; both are means over some rows of each block */
     int threads;
     arena memory;
 };
 
-/* Looks at the labels (one alone is refused), fixes n. Collective. */
+/* Looks at the labels (one alone is refused) and at some rows, fixes n. Collective. */
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
 void problem_close(problem *p);
 

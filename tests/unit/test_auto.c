@@ -5,6 +5,7 @@
 
 #include "methods/auto.h"
 #include "methods/newton.h"
+#include "methods/rivals.h"
 #include "unit/smooth_support.h"
 
 static method_options options_for(double gap)
@@ -51,20 +52,58 @@ static void test_choice(void **unused)
     assert_string_equal(chosen(&strong, &o), "hull");
 }
 
+/* The mean of |x|^2 of the rows that the next bench of this shape will have. */
+static double mean_square(const shape *s)
+{
+    static bench t;
+    double squares = 0;
+    state = 5;
+    bench_open(&t, s);
+    for (uint64_t j = 0; j < ROWS * COLUMNS; j++)
+        squares += t.value[j] * t.value[j];
+    bench_close(&t);
+    state = 5;
+    return squares / ROWS;
+}
+
+/* What is chosen for the softmax over so many rows and cells, where C/4 times the mean of |x|^2 is `stiffness`;
+ * newton is out of the question. */
+static const char *softmax_choice(uint64_t rows, uint64_t cells, double stiffness, double gap)
+{
+    static bench t;
+    const method_options o = options_for(gap);
+    shape s = {.loss = "logistic", .blocks = 1, .classes = CLASSES, .cost = 1};
+    s.cost = 4 * stiffness / mean_square(&s);
+    bench_open(&t, &s);
+    t.problem.n = newton_method.most_weights + 1;
+    t.problem.nonzeros = cells;
+    t.data->instances = rows;
+    const char *name = auto_choose(&t.problem, &o)->name;
+    t.data->instances = ROWS;
+    bench_close(&t);
+    return name;
+}
+
+/* Few rows and a large C are for tron; many rows make its passes more, and a dual method's not. */
+static void test_softmax(void **unused)
+{
+    (void)unused;
+    for (double gap = 1e-3; gap > 1e-6; gap /= 10) {
+        assert_string_equal(softmax_choice(2000, 90000, 11, gap), "tron");
+        assert_string_equal(softmax_choice(2000, 90000, 100, gap), "tron");
+        assert_string_equal(softmax_choice(2000, 90000, 0.5, gap), "hull");
+        assert_string_equal(softmax_choice(60000, 9000000, 22, gap), "hull");
+    }
+    assert_string_equal(softmax_choice(60000, 9000000, 1e-4, 1e-3), "l-commdir");
+}
+
 /* Whether two blocks with so many weights share their model, where 2 C times the mean of |x|^2 is `stiffness`. */
 static bool shares_with(const char *loss, uint64_t classes, uint64_t cells, uint64_t weights, double stiffness)
 {
     static bench t;
     const method_options o = options_for(1e-3);
     shape s = {.loss = loss, .blocks = 2, .classes = classes, .cost = 1};
-    double squares = 0;
-    state = 5;
-    bench_open(&t, &s);
-    for (uint64_t j = 0; j < ROWS * COLUMNS; j++)
-        squares += t.value[j] * t.value[j];
-    bench_close(&t);
-    s.cost = stiffness / 2 / (squares / ROWS);
-    state = 5;
+    s.cost = stiffness / 2 / mean_square(&s);
     bench_open(&t, &s);
     t.problem.n = weights;
     t.problem.nonzeros = cells;
@@ -200,10 +239,8 @@ int main(void)
 {
     (void)assert_honest; /* is of methods that send one vector a round */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_sharing),
-        cmocka_unit_test(test_change),
-        cmocka_unit_test(test_going_on),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_softmax),  cmocka_unit_test(test_sharing),
+        cmocka_unit_test(test_change), cmocka_unit_test(test_going_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
