@@ -84,6 +84,8 @@ void hull_products(hull_run *r, int changed, const int *which);
 
 /* Plain rounds from *t on, until hull promises more: then *t is the round that was reported last. Collective. */
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
+/* How many passes over all, with several models rounds, may be left of them before that. */
+double hull_plain_patience(const dual_run *d);
 
 /* What it is at, for the log. */
 const char *hull_choice(const hull_run *r);

@@ -39,7 +39,7 @@ static bool falls_slowly(judgement *j, double to_go, double work)
     return slowly;
 }
 
-static double most_passes(const dual_run *d)
+double hull_plain_patience(const dual_run *d)
 {
     const problem *p = d->p;
     if (d->models > 1)
@@ -55,7 +55,7 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
     dual_run *d = &r->d;
     const problem *p = d->p;
     const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
-    const double most = most_passes(d);
+    const double most = hull_plain_patience(d);
     const double a1 = d->a1;
     d->adapts = d->models > 1 && d->models == d->K;
     d->a1 = d->adapts ? FIRST_A1 : a1;

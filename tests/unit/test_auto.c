@@ -66,6 +66,23 @@ static double mean_square(const shape *s)
     return squares / ROWS;
 }
 
+/* What the problem says of its rows, on which the choice rests. */
+static void test_rows(void **unused)
+{
+    (void)unused;
+    static bench t;
+    const char *loss[] = {"squared-hinge", "hinge", "logistic", "squared-error"};
+    const double bend[] = {2, 2, 0.25, 2};
+    for (int k = 0; k < 4; k++) {
+        const shape s = {.loss = loss[k], .blocks = 1 + (uint64_t)k, .cost = 3};
+        const double expected = s.cost * mean_square(&s) * bend[k];
+        bench_open(&t, &s);
+        assert_true(fabs(t.problem.stiffness - expected) < 1e-4 * expected);
+        assert_true(t.problem.pairs == 0.5 * COLUMNS * (COLUMNS + 1));
+        bench_close(&t);
+    }
+}
+
 /* What is chosen for the softmax over so many rows and cells, where C/4 times the mean of |x|^2 is `stiffness`;
  * newton is out of the question. */
 static const char *softmax_choice(uint64_t rows, uint64_t cells, double stiffness, double gap)

@@ -158,13 +158,36 @@ static void test_foresight(void **unused)
     foresee(&r, exp(6), 6 / 0.875, 6 / 0.875);
 }
 
+static double patience(const char *loss, uint64_t classes, uint64_t models)
+{
+    const problem p = {.loss = loss_find(loss), .classes = classes};
+    return hull_plain_patience(&(dual_run){.p = &p, .models = models});
+}
+
+/* It grows with the classes, for hull has to look at all of them. */
+static void test_patience(void **unused)
+{
+    (void)unused;
+    const char *dual[] = {"hinge", "squared-hinge"};
+    for (int k = 0; k < 2; k++) {
+        assert_true(patience(dual[k], 2, 1) == 50);
+        assert_true(patience(dual[k], 3, 1) == 15);
+        assert_true(patience(dual[k], 10, 1) == 20);
+        assert_true(patience(dual[k], 25, 1) == 50);
+        assert_true(patience(dual[k], 100, 1) == 50);
+        assert_true(patience(dual[k], 100, 3) == 20);
+    }
+    assert_true(patience("squared-error", 1, 1) == 50);
+    assert_true(patience("logistic", 2, 1) == 15);
+    assert_true(patience("logistic", 100, 1) == 15);
+    assert_true(patience("logistic", 2, 3) == 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_epochs),
-        cmocka_unit_test(test_foresight),
+        cmocka_unit_test(test_search),    cmocka_unit_test(test_no_memory), cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_foresight), cmocka_unit_test(test_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

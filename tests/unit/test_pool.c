@@ -227,6 +227,36 @@ static void all_hear_of_all(void **unused)
     viewing = false;
 }
 
+/* Times that pages come while the rarest could once, all together. */
+static uint64_t times_due(double stiffness)
+{
+    bda_error err = {0};
+    arena memory = {0};
+    pool l;
+    uint64_t times = 0;
+    b.p.stiffness = stiffness;
+    assert_true(pool_open(&l, &b.p, false, &memory, &err));
+    for (int t = 0; t < l.tiers; t++)
+        times += (l.end[0][t] - l.first[t]) << (POOL_TIERS - 1 - t);
+    pool_close(&l);
+    arena_free(&memory);
+    return times;
+}
+
+/* The less blocks disturb each other, the more seldom; a quarter as often at least. */
+static void soft_ones_come_seldom(void **unused)
+{
+    (void)unused;
+    open_with("squared-hinge", ROWS_DOUBLE, 2, -1, 2);
+    const uint64_t usual = times_due(1);
+    assert_true(times_due(0.11) == usual);
+    assert_true(times_due(0.05) < usual);
+    assert_true(times_due(0.02) < times_due(0.05));
+    assert_true(times_due(0) == times_due(0.02));
+    assert_true(4 * times_due(0) >= usual);
+    close_bench();
+}
+
 /* A page that somebody is at stays as it is, and comes the next time. */
 static void nobody_waits(void **unused)
 {
@@ -302,9 +332,8 @@ static void memory_runs_out(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_hear_of_all),
-        cmocka_unit_test(nobody_waits),
-        cmocka_unit_test(late_ones_hear_of_early_ones),
+        cmocka_unit_test(all_hear_of_all), cmocka_unit_test(soft_ones_come_seldom),
+        cmocka_unit_test(nobody_waits),    cmocka_unit_test(late_ones_hear_of_early_ones),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, support_open, support_close);
