@@ -256,8 +256,8 @@ int main(void)
 {
     (void)assert_honest; /* is of methods that send one vector a round */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice), cmocka_unit_test(test_softmax),  cmocka_unit_test(test_sharing),
-        cmocka_unit_test(test_change), cmocka_unit_test(test_going_on),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_choice), cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_sharing), cmocka_unit_test(test_change), cmocka_unit_test(test_going_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ static void test_foresight(void **unused)
 
 static double patience(const char *loss, uint64_t classes, uint64_t models)
 {
-    const problem p = {.loss = loss_find(loss), .classes = classes};
+    problem p = {.loss = loss_find(loss), .classes = classes};
     return hull_plain_patience(&(dual_run){.p = &p, .models = models});
 }
 
