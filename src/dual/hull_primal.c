@@ -16,7 +16,10 @@
 
 #define MOST HULL_DIRECTIONS
 #define CHUNK 512
-#define SEGMENT_ENOUGH 1e-3 /* of the gap that may be left to gain where a search along a line ends */
+/* Of the gap that may be left to gain where a search along a line ends; rounds of several models, which send more,
+ * are to be fewer. */
+#define SEGMENT_ENOUGH 1e-3
+#define SEGMENT_ENOUGH_APART 1e-4
 #define LENGTH_WORTH 0.02   /* of the gap that a length must gain to be tried again at once */
 #define LENGTH_PATIENCE 16u /* rounds after which it is tried at the latest */
 
@@ -218,7 +221,8 @@ static double segment_value(subspace *s, double t, double *slope, bool first)
 static double search_segment(subspace *s, double high, double *t)
 {
     double low = 0, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
-    const double enough = SEGMENT_ENOUGH * (best + s->r->d.f);
+    const dual_run *d = &s->r->d;
+    const double enough = (d->models > 1 ? SEGMENT_ENOUGH_APART : SEGMENT_ENOUGH) * (best + d->f);
     *t = 0;
     if (at_low >= 0)
         at_low = -1e-300; /* a subgradient: the slope to the right is not known */
