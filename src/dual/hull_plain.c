@@ -46,8 +46,9 @@ double hull_plain_patience(const dual_run *d)
         return BDA_PATIENCE;
     if (p->loss->kind == LOSS_LOGISTIC)
         return SLOW_PATIENCE;
-    const double classes = p->classes > 2 ? (double)p->classes : INFINITY;
-    return fmin(fmax(CLASS_PATIENCE * classes, SLOW_PATIENCE), PLAIN_PATIENCE);
+    if (p->classes <= 2)
+        return PLAIN_PATIENCE;
+    return fmin(fmax(CLASS_PATIENCE * (double)p->classes, SLOW_PATIENCE), PLAIN_PATIENCE);
 }
 
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)

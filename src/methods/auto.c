@@ -125,11 +125,15 @@ static double primal_pass(const extent *e)
     return e->classes * (e->cells / row_speed(e) + LOSS_TIME * e->rows);
 }
 
+static bool is_softmax(const problem *p)
+{
+    return p->classes > 2 && p->loss->kind == LOSS_LOGISTIC;
+}
+
 static double dual_pass(const problem *p, const extent *e)
 {
-    const bool logistic = p->loss->kind == LOSS_LOGISTIC;
-    double step = e->classes > 1 ? CLASS_TIME : logistic ? ENTROPY_TIME : DUAL_TIME;
-    double together = e->classes > 1 && logistic ? SOFTMAX_TIME : 0;
+    double step = e->classes > 1 ? CLASS_TIME : p->loss->kind == LOSS_LOGISTIC ? ENTROPY_TIME : DUAL_TIME;
+    double together = is_softmax(p) ? SOFTMAX_TIME : 0;
     return e->classes * (2 * e->cells / row_speed(e) + step * e->rows) + together * e->rows;
 }
 
@@ -171,7 +175,7 @@ static double l_commdir_time(const extent *e, bool few_weights)
  * grow with the root of the stiffness. */
 static double dual_passes(const problem *p, const extent *e, double gap)
 {
-    if (e->classes > 1 && p->loss->kind == LOSS_LOGISTIC)
+    if (is_softmax(p))
         return 1.5 + (0.3 + 0.5 * fmin(e->stiffness, 2 * sqrt(e->stiffness))) * e->digits;
     const double passes = 1 + (1 + e->stiffness) * e->digits / 2;
     return fmin(passes, gap < TIGHT ? MOST_TIGHT_PASSES : MOST_DUAL_PASSES);

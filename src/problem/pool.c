@@ -76,9 +76,10 @@ ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form fo
     uint64_t looked_at = 0;
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
         const uint64_t first = p->data->block_start[k], end = p->data->block_start[k + 1];
-        const uint64_t cells = r->start[end] - r->start[first], stride = problem_stride(end - first);
-        const uint64_t enough = stride > cells / CELLS_COUNTED ? stride : cells / CELLS_COUNTED + 1;
-        for (uint64_t i = first; i < end; i += enough, looked_at++)
+        const uint64_t by_rows = problem_stride(end - first);
+        const uint64_t by_cells = (r->start[end] - r->start[first]) / CELLS_COUNTED + 1;
+        const uint64_t stride = by_rows > by_cells ? by_rows : by_cells;
+        for (uint64_t i = first; i < end; i += stride, looked_at++)
             for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
                 count[rows_column(r, form, j)]++;
     }

@@ -32,9 +32,9 @@ struct problem {
     const double *labels; /* [classes] in increasing order; of two the larger counts as +1; classification only */
     const double *cost;   /* C of each class: [2] -1 and +1 (regression: [1] for all), or [T] */
     double epsilon;
-    double
-        stiffness; /* C |x|^2 times the largest second derivative of the loss, or of its square if that has kinks */
-    double pairs;  /* of cells in a row, each with itself included; both are means over some rows of each block */
+    /* Means over some rows of each block: C |x|^2 times the largest second derivative of the loss, or of its square
+     * where it has kinks; pairs of cells in a row, each with itself included. */
+    double stiffness, pairs;
     int threads;
     arena memory;
 };
