@@ -114,10 +114,10 @@ def bda(*args, ranks=1, status=(0,)):
 
 
 def train(path, *options, ranks=1, model=None):
-    """Stopping before the gap was reached is no failure here."""
+    """Stopping before the gap was reached is no failure here; --gap is of the start."""
     with tempfile.TemporaryDirectory() as d:
         log = os.path.join(d, "log")
-        r = bda("train", "--quiet", f"--log={log}", *options, path, model or os.path.join(d, "model"), ranks=ranks,
+        r = bda("train", "--quiet", "--gap-of=start", f"--log={log}", *options, path, model or os.path.join(d, "model"), ranks=ranks,
                 status=(0, 3))
         with open(log) as f:
             events = [json.loads(line) for line in f]

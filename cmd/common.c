@@ -1,11 +1,9 @@
 /* common.c - messages and checks that several commands need. */
-#include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd.h"
 
@@ -18,6 +16,7 @@ void say(const invocation *v, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    bda_plain_text(text);
     fprintf(stderr, "bda %s: %s\n", v->command->name, text);
 }
 
@@ -27,74 +26,6 @@ int fail(const invocation *v, const bda_error *err)
     return err->status == BDA_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static bool refuse(bda_error *err, const char *path, int reason)
-{
-    err->status = BDA_FAILED;
-    snprintf(err->text, sizeof err->text, "cannot write '%.400s': %s", path, strerror(reason));
-    return false;
-}
-
-static bool could_write(const char *path, bda_error *err)
-{
-    struct stat there;
-    if (strcmp(path, "-") == 0)
-        return true;
-    if (stat(path, &there) == 0) {
-        if (S_ISDIR(there.st_mode))
-            return refuse(err, path, EISDIR);
-        if (access(path, W_OK) != 0)
-            return refuse(err, path, errno);
-        if (!S_ISREG(there.st_mode))
-            return true;
-    }
-    char *directory = strdup(path);
-    if (!directory)
-        return refuse(err, path, ENOMEM);
-    char *slash = strrchr(directory, '/');
-    if (slash)
-        slash[slash == directory] = 0;
-    int reason = 0;
-    if (access(slash ? directory : ".", W_OK | X_OK) != 0)
-        reason = errno;
-    else if (stat(slash ? directory : ".", &there) == 0 && !S_ISDIR(there.st_mode))
-        reason = ENOTDIR;
-    free(directory);
-    return reason ? refuse(err, path, reason) : true;
-}
-
-static bool is_same_file(const struct stat *one, const char *path)
-{
-    struct stat other;
-    return stat(path, &other) == 0 && one->st_dev == other.st_dev && one->st_ino == other.st_ino;
-}
-
-/* Is the file that of another argument than the one at `place`, or one that an option reads? */
-static bool is_other_argument(const invocation *v, const char *path, int place)
-{
-    struct stat one;
-    if (stat(path, &one) != 0 || !S_ISREG(one.st_mode))
-        return false;
-    for (int i = 0; i < MOST_ARGUMENTS; i++)
-        if (v->argument[i] && i != place && is_same_file(&one, v->argument[i]))
-            return true;
-    const char *penalty = bda_get(v->settings, "feature-penalty");
-    return penalty && penalty[0] && is_same_file(&one, penalty);
-}
-
-bool can_write(const invocation *v, const char *path, int place, bda_error *err)
-{
-    bool ok = true;
-    if (v->first && is_other_argument(v, path, place)) {
-        err->status = BDA_USAGE;
-        snprintf(err->text, sizeof err->text, "'%.400s' would be written over another file of the command line",
-                 path);
-        ok = false;
-    } else if (v->first) {
-        ok = could_write(path, err);
-    }
-    return bda_comm_agree(v->comm, ok, err);
-}
-
 bool is_set(const invocation *v, const char *flag)
 {
     return strcmp(bda_get(v->settings, flag), "1") == 0;
@@ -102,8 +33,57 @@ bool is_set(const invocation *v, const char *flag)
 
 void note_data(const invocation *v, const bda_data *data, const char *path)
 {
-    bda_data_summary summary;
-    bda_data_summarise(data, &summary);
-    if (summary.reordered && !is_set(v, "quiet"))
+    bda_data_summary d = {.size = sizeof d};
+    bda_data_summarise(data, &d);
+    if (is_set(v, "quiet"))
+        return;
+    say(v, "%s: %llu instances, %llu features, %llu nonzeros, read from %llu file%s in %.2f s", path,
+        (unsigned long long)d.instances, (unsigned long long)d.features, (unsigned long long)d.nonzeros,
+        (unsigned long long)d.files, d.files == 1 ? "" : "s", d.seconds);
+    if (d.empty_files > 0)
+        say(v, "note: %llu of these files %s no instances, that of rank %d%s", (unsigned long long)d.empty_files,
+            d.empty_files == 1 ? "has" : "have", d.first_empty, d.empty_files == 1 ? "" : " and others");
+    if (d.reordered)
         say(v, "note: %s has rows whose indices are not in order; they were sorted", path);
+}
+
+/* P - min P <= gap = r P, so P is at most r / (1 - r) of min P above it. */
+void describe_gap(double relative_gap, char *text, size_t size)
+{
+    if (isnan(relative_gap))
+        text[0] = 0;
+    else if (relative_gap == 0)
+        snprintf(text, size, ", the optimum");
+    else if (relative_gap < 1)
+        snprintf(text, size, ", at most %.2g %% above the optimum", 100 * relative_gap / (1 - relative_gap));
+    else
+        snprintf(text, size, ", and the optimum may be anything down to 0");
+}
+
+bool can_write(const invocation *v, const bda_output *output, int outputs, const char *const *input, int inputs,
+               bda_error *err)
+{
+    return bda_check_outputs(v->comm, output, outputs, input, inputs, is_set(v, "force"), err);
+}
+
+bda_data *read_data(const invocation *v, int files, const char *const *path, bda_error *err)
+{
+    char what[120];
+    snprintf(what, sizeof what, "reading %.100s", path[0]);
+    progress *line = bda_get(v->settings, "progress") ? progress_begin(v, what) : NULL;
+    bda_data *data = bda_data_read_files(v->comm, v->settings, (uint64_t)files, path, err);
+    progress_end(line);
+    return data;
+}
+
+char *model_name(const invocation *v)
+{
+    const char *output = bda_get(v->settings, "output");
+    if (output && output[0])
+        return strdup(output);
+    if (v->argument[1])
+        return strdup(v->argument[1]);
+    const char *slash = strrchr(v->argument[0], '/'), *base = slash ? slash + 1 : v->argument[0];
+    char *name = NULL;
+    return asprintf(&name, "%s.model", base) < 0 ? NULL : name;
 }

@@ -1,42 +1,61 @@
 /* info.c - `bda info`: what a model or a data file holds. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
 
-#define SHOWN 10 /* labels, weights */
+#define SHOWN 10 /* labels */
 
 static void print_classes(const bda_model_summary *m)
 {
     uint64_t shown = m->classes <= SHOWN ? m->classes : SHOWN - 1;
     printf("  labels       %llu:", (unsigned long long)m->classes);
     for (uint64_t k = 0; k < shown; k++)
-        printf("%s %.15g", k ? "," : "", m->labels[k]);
+        printf("%s %s", k ? "," : "", m->label_names[k]);
     if (shown < m->classes)
-        printf(", ..., %.15g", m->labels[m->classes - 1]);
+        printf(", ..., %s", m->label_names[m->classes - 1]);
     printf("\n");
+}
+
+/* "model PATH"; a path may hold anything. */
+static void print_head(const char *what, const char *path)
+{
+    char shown[1000];
+    snprintf(shown, sizeof shown, "%s", path);
+    bda_plain_text(shown);
+    printf("%s %s\n", what, shown);
+}
+
+static void print_training(const bda_model_summary *m)
+{
+    printf("  method       %s\n", m->method);
+    printf("  trained on   %llu instances\n", (unsigned long long)m->instances);
+    printf("  objective    %.15g", m->primal);
+    char accuracy[80];
+    describe_gap(m->relative_gap, accuracy, sizeof accuracy);
+    printf("%s\n", accuracy);
 }
 
 static void print_model(const char *path, const bda_model_summary *m)
 {
-    printf("model %s\n", path);
+    print_head("model", path);
     printf("  task         %s\n", m->task);
     if (m->classes == 2)
-        printf("  labels       %.15g (positive), %.15g\n", m->labels[0], m->labels[1]);
+        printf("  labels       %s (positive), %s\n", m->label_names[0], m->label_names[1]);
     else if (m->classes > 2)
         print_classes(m);
-    printf("  loss         %s, cost %.15g", m->loss, m->cost);
-    if (strstr(m->loss, "epsilon"))
+    printf("  loss         %s", m->loss);
+    if (!isnan(m->cost))
+        printf(", cost %.15g", m->cost);
+    if (!isnan(m->epsilon) && strstr(m->loss, "epsilon"))
         printf(", epsilon %.15g", m->epsilon);
     if (m->l1_ratio > 0)
         printf("\n  regulariser  elastic net, l1 ratio %.15g", m->l1_ratio);
-    printf("\n  method       %s\n", m->method);
-    printf("  trained on   %llu instances\n", (unsigned long long)m->instances);
-    printf("  objective    %.15g", m->primal);
-    if (!isnan(m->relative_gap))
-        printf(", gap %.3g of the start", m->relative_gap);
     printf("\n");
+    if (m->method[0])
+        print_training(m);
     printf("  features     %llu, and %s constant feature", (unsigned long long)m->features,
            m->bias >= 0 ? "a" : "no");
     if (m->bias >= 0)
@@ -46,37 +65,38 @@ static void print_model(const char *path, const bda_model_summary *m)
            (unsigned long long)all);
 }
 
-/* "12:0.5", with many labels "12:0.5 (label 3)" */
-static void print_weight(const bda_model_summary *m, uint64_t j)
+/* "12:0.5", by name where there is one; with many labels "12:0.5 (label 3)" */
+static void print_weight(const bda_model *model, const bda_model_summary *m, uint64_t j)
 {
-    uint64_t feature = j / m->outputs;
+    const uint64_t feature = j / m->outputs;
+    const char *name = bda_model_feature(model, feature);
     if (feature == m->features)
         printf(" constant:%.4g", m->weights[j]);
+    else if (name)
+        printf(" %s:%.4g", name, m->weights[j]);
     else
         printf(" %llu:%.4g", (unsigned long long)feature + 1, m->weights[j]);
     if (m->outputs > 1)
-        printf(" (label %.15g)", m->labels[j % m->outputs]);
+        printf(" (label %s)", m->label_names[j % m->outputs]);
 }
 
-/* The largest by magnitude, those of lower index first where equal. */
-static void print_weights(const bda_model_summary *m)
+static bool print_weights(const bda_model *model, const bda_model_summary *m, uint64_t top, bda_error *err)
 {
-    uint64_t top[SHOWN], shown = 0, n = (m->features + (m->bias >= 0)) * m->outputs;
-    for (uint64_t j = 0; j < n; j++) {
-        double size = fabs(m->weights[j]);
-        if (size == 0 || (shown == SHOWN && size <= fabs(m->weights[top[SHOWN - 1]])))
-            continue;
-        uint64_t k = shown < SHOWN ? shown++ : SHOWN - 1;
-        for (; k > 0 && size > fabs(m->weights[top[k - 1]]); k--)
-            top[k] = top[k - 1];
-        top[k] = j;
+    uint64_t *place = calloc(top + 1, sizeof *place);
+    if (!place) {
+        err->status = BDA_FAILED;
+        snprintf(err->text, sizeof err->text, "out of memory for %llu weights", (unsigned long long)top);
+        return false;
     }
-    if (shown)
+    const uint64_t listed = bda_model_top(model, top, place);
+    if (listed)
         printf("  largest     ");
-    for (uint64_t k = 0; k < shown; k++)
-        print_weight(m, top[k]);
-    if (shown)
+    for (uint64_t k = 0; k < listed; k++)
+        print_weight(model, m, place[k]);
+    if (listed)
         printf("\n");
+    free(place);
+    return true;
 }
 
 static bool show_model(const invocation *v, bda_error *err)
@@ -84,19 +104,25 @@ static bool show_model(const invocation *v, bda_error *err)
     bda_model *model = bda_model_read(v->argument[0], err);
     if (!model)
         return false;
-    bda_model_summary summary;
-    bda_model_summarise(model, &summary);
-    print_model(v->argument[0], &summary);
-    print_weights(&summary);
+    const uint64_t top = strtoull(bda_get(v->settings, "top"), NULL, 10);
+    bool ok;
+    if (is_set(v, "json")) {
+        ok = bda_model_describe(model, top, "-", err);
+    } else {
+        bda_model_summary summary = {.size = sizeof summary};
+        bda_model_summarise(model, &summary);
+        print_model(v->argument[0], &summary);
+        ok = print_weights(model, &summary, top, err);
+    }
     bda_model_free(model);
-    return true;
+    return ok;
 }
 
-static void print_labels(const bda_data_summary *d, uint64_t listed, const double *label, const uint64_t *count)
+static void print_labels(const bda_data *data, const bda_data_summary *d, uint64_t listed, const uint64_t *count)
 {
     printf("  labels       ");
     for (uint64_t k = 0; k < listed; k++)
-        printf("%s%.15g (%llu)", k ? ", " : "", label[k], (unsigned long long)count[k]);
+        printf("%s%s (%llu)", k ? ", " : "", bda_data_label_name(data, k), (unsigned long long)count[k]);
     if (d->labels > BDA_MOST_CLASSES)
         printf("more than %d different numbers", BDA_MOST_CLASSES);
     else if (d->labels > listed)
@@ -136,24 +162,28 @@ static bool show_data(const invocation *v, bda_error *err)
     bda_data *data = bda_data_read(v->comm, v->settings, v->argument[0], err);
     if (!data)
         return false;
-    bda_data_summary d;
-    double label[SHOWN];
+    if (is_set(v, "json")) {
+        const bool written = bda_data_describe(v->comm, data, "-", err);
+        bda_data_free(data);
+        return written;
+    }
+    bda_data_summary d = {.size = sizeof d};
     uint64_t count[SHOWN];
     bda_data_summarise(data, &d);
-    uint64_t listed = bda_data_labels(v->comm, data, SHOWN, label, count);
-    bda_data_free(data);
+    uint64_t listed = bda_data_labels(v->comm, data, SHOWN, NULL, count);
     bool ok = true;
     if (v->first) {
         double per_row = d.instances ? (double)d.nonzeros / (double)d.instances : 0;
-        printf("data %s\n", v->argument[0]);
+        print_head("data", v->argument[0]);
         printf("  format       %s, %.3g MB, read in %.3g s\n", d.format, (double)d.bytes_read * 1e-6, d.seconds);
         printf("  instances    %llu\n", (unsigned long long)d.instances);
         printf("  features     %llu\n", (unsigned long long)d.features);
         printf("  nonzeros     %llu, %.3g an instance; values held as: %s\n", (unsigned long long)d.nonzeros, per_row,
                d.values);
-        print_labels(&d, listed, label, count);
+        print_labels(data, &d, listed, count);
         ok = print_forecasts(v, &d, err);
     }
+    bda_data_free(data);
     return bda_comm_agree(v->comm, ok, err);
 }
 
@@ -177,6 +207,7 @@ const command info_command = {
     .summary = "what a model or a data file holds",
     .more = "Data is read as for training; the memory of a training is forecast for the default settings and "
             "--threads.",
+    .examples = {"bda info model", "bda info --threads=4 data.svm", "bda info data.bda"},
     .least = 1,
     .most = 1,
     .run = info,

@@ -1,7 +1,6 @@
 /* main.c - the program `bda`: finds the command and hands over.
  *
  * The communicator comes first, because only who knows its rank knows whether to print. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,36 +8,31 @@
 
 #include "cmd.h"
 
-static const command *const commands[] = {
-    &train_command, &predict_command, &info_command, &export_command, &convert_command, &generate_command, NULL,
+const command *const commands[] = {
+    &train_command,
+    &predict_command,
+    &info_command,
+    &export_command,
+    &import_command,
+    &convert_command,
+    &generate_command,
+    &report_command,
+    &bench_command,
+    &select_command,
+    NULL,
 };
-
-/* argp finds it by name: --version of every command. */
-__attribute__((visibility("default"))) const char *argp_program_version = "bda " BDA_VERSION;
 
 static bda_comm *launched;
 
-static void close_comm(void)
+/* Whatever ends the program, options_parse's own exits among them: what could not be printed is a failure. */
+static void finish(void)
 {
     bda_comm_free(launched);
     launched = NULL;
-}
-
-static void print_help(FILE *to)
-{
-    fputs("Usage: bda COMMAND [OPTION...] ARGUMENT...\n"
-          "Linear models from data of any size, on one machine or on many under mpirun.\n\n",
-          to);
-    for (const command *const *c = commands; *c; c++) {
-        char left[80];
-        snprintf(left, sizeof left, "bda %s %s", (*c)->name, (*c)->arguments);
-        fprintf(to, "  %-38s %s\n", left, (*c)->summary);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("bda: cannot write to standard output");
+        _exit(EXIT_FAILED);
     }
-    fputs("\n"
-          "`bda COMMAND --help' lists the options of a command, `bda --version' prints the version.\n"
-          "Exit status: 0 done; 1 failed; 2 wrong command line; 3 training stopped before the gap was reached;\n"
-          "130 or 143 training was stopped by a signal, after the model was saved.\n",
-          to);
 }
 
 static const command *find_command(const char *name)
@@ -49,33 +43,65 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
+bool has_command(const char *name)
+{
+    return find_command(name) != NULL;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return word && (strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0);
+}
+
+/* Words that are no command: true where that was all, and *status is set. */
+static bool answer(const invocation *v, const char *word, const char *next, int *status)
+{
+    *status = EXIT_DONE;
+    if (is_one_of(word, "--help", "-h", "-?") || (is_one_of(word, "help", "help", "help") && !next)) {
+        if (v->first)
+            print_overview(stdout);
+        return true;
+    }
+    if (is_one_of(word, "--version", "-V", "version")) {
+        if (v->first)
+            puts("bda " BDA_VERSION);
+        return true;
+    }
+    if (is_one_of(word, "--describe", "--describe", "--describe")) {
+        if (v->first)
+            describe(stdout);
+        return true;
+    }
+    if (is_one_of(word, "help", "help", "help") && has_command(next)) {
+        print_help(v->first ? stdout : NULL, find_command(next), true);
+        return true;
+    }
+    *status = EXIT_USAGE;
+    if (!word && v->first)
+        print_overview(stderr);
+    if (!word || has_command(word))
+        return !word;
+    const char *wanted = strcmp(word, "help") == 0 ? next : word, *near = hint_command(wanted);
+    if (v->first && near)
+        fprintf(stderr, "bda: there is no command '%s'; did you mean `bda %s'?\n", wanted, near);
+    else if (v->first)
+        fprintf(stderr, "bda: there is no %s '%s'; `bda --help' lists the commands\n",
+                wanted[0] == '-' ? "option" : "command", wanted);
+    return true;
+}
+
 static int run(bda_comm *comm, int argc, char **argv)
 {
     invocation v = {.comm = comm, .first = bda_comm_rank(comm) == 0};
-    const char *word = argc > 1 ? argv[1] : NULL;
-    if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0 ||
-                 strcmp(word, "help") == 0)) {
-        if (v.first)
-            print_help(stdout);
-        return EXIT_DONE;
-    }
-    if (word && (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)) {
-        if (v.first)
-            puts(argp_program_version);
-        return EXIT_DONE;
-    }
-    v.command = word ? find_command(word) : NULL;
-    if (!v.command) {
-        if (v.first && word)
-            fprintf(stderr, "bda: there is no %s '%s'; `bda --help' lists the commands\n",
-                    word[0] == '-' ? "option" : "command", word);
-        else if (v.first)
-            print_help(stderr);
-        return EXIT_USAGE;
-    }
+    int status;
+    if (answer(&v, argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL, &status))
+        return status;
+    v.command = find_command(argv[1]);
     options_parse(&v, argc - 1, argv + 1);
-    int status = v.command->run(&v);
+    warn_if_alone(bda_comm_size(comm));
+    status = v.command->run(&v);
     bda_settings_free(v.settings);
+    free(v.argument);
     return status;
 }
 
@@ -94,17 +120,19 @@ static void wait_without_spinning(int argc, char **argv)
 int main(int argc, char **argv)
 {
     wait_without_spinning(argc, argv);
+    signals_begin();
     bda_error err = {0};
     launched = bda_comm_launch(&err);
     if (!launched) {
         fprintf(stderr, "bda: %s\n", err.text);
         return EXIT_FAILED;
     }
-    atexit(close_comm);
-    int status = run(launched, argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("bda: cannot write to standard output");
-        status = status == EXIT_DONE ? EXIT_FAILED : status;
+    atexit(finish);
+    /* Ranks that disagree on what to do would wait for each other for ever. */
+    if (!bda_comm_same_words(launched, argc - 1, argv + 1, &err)) {
+        if (bda_comm_rank(launched) == 0)
+            fprintf(stderr, "bda: %s\n", err.text);
+        return err.status == BDA_USAGE ? EXIT_USAGE : EXIT_FAILED;
     }
-    return status;
+    return run(launched, argc, argv);
 }

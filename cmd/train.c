@@ -1,7 +1,7 @@
 /* train.c - `bda train`: learns a model, shows how it goes, and says how it ended.
  *
- * SIGINT and SIGTERM end the training after the round under way; the model is written, the exit status is 130 or 143.
- * A second one ends the program at once. SIGUSR1, which mpirun passes on to its ranks, ends the training the same way
+ * SIGINT, SIGTERM and SIGHUP end the training after the round under way; the model is written, the exit status is 130,
+ * 143 or 129. The same one again ends the program at once. SIGUSR1, which mpirun passes on to its ranks, ends the training the same way
  * as a limit does: exit status 0 or 3 as the gap says. */
 #include <math.h>
 #include <signal.h>
@@ -12,47 +12,10 @@
 
 #include "cmd.h"
 
-static volatile sig_atomic_t interrupted; /* the signal */
-
-static void on_signal(int number)
+/* With --output all arguments are files of data. */
+static int data_files(const invocation *v)
 {
-    if (interrupted == 0 || number != SIGUSR1)
-        interrupted = number;
-}
-
-/* Signals before this end the program at once: there is nothing to save yet. */
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction action = {.sa_handler = on_signal};
-        sigemptyset(&action.sa_mask);
-        action.sa_flags = SA_RESTART | (numbers[i] == SIGUSR1 ? 0 : (int)SA_RESETHAND);
-        sigaction(numbers[i], &action, NULL);
-    }
-}
-
-static bool shows_progress(const invocation *v)
-{
-    const char *when = bda_get(v->settings, "progress");
-    if (!v->first || is_set(v, "quiet") || strcmp(when, "never") == 0)
-        return false;
-    return strcmp(when, "always") == 0 || isatty(STDERR_FILENO);
-}
-
-/* As LIBLINEAR does: DATA's own name with .model behind it, in the current directory. */
-static char *choose_model_name(const invocation *v)
-{
-    if (v->argument[1])
-        return strdup(v->argument[1]);
-    const char *slash = strrchr(v->argument[0], '/'), *base = slash ? slash + 1 : v->argument[0];
-    char *name = NULL;
-    return asprintf(&name, "%s.model", base) < 0 ? NULL : name;
-}
-
-static const char *signal_name(int number)
-{
-    return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGUSR1";
+    return bda_get(v->settings, "output")[0] ? v->arguments : 1;
 }
 
 /* Does the method know this option? Asked once training is over, for it sets it. */
@@ -85,19 +48,24 @@ static void say_early_end(const invocation *v, const bda_outcome *o, const char 
     default:
         snprintf(why, sizeof why, "%s ended the training", signal_name(o->interrupt));
     }
+    const bool of_start = o->last.target_of_start;
     if (o->last.has_dual)
-        snprintf(gap, sizeof gap, " at a gap of %.2g, above the %g asked for", o->last.relative_gap, o->last.target);
-    say(v, "stopped after %llu rounds and %.1f s%s; %s; the best model is in %s", rounds, o->last.seconds, gap, why,
-        path);
+        snprintf(gap, sizeof gap, " at a gap of %.2g of the %s, above the %g asked for",
+                 of_start ? o->last.gap_of_start : o->last.relative_gap, of_start ? "start" : "objective",
+                 o->last.target);
+    say(v, "stopped after %llu round%s and %.1f s%s; %s; the best model is in %s", rounds, rounds == 1 ? "" : "s",
+        o->last.seconds, gap, why, path);
 }
 
 static void say_end(const invocation *v, const bda_outcome *o, const char *path)
 {
-    char gap[40] = "no dual, so no gap";
+    char gap[80] = ", and no gap as there is no dual";
     if (o->last.has_dual)
-        snprintf(gap, sizeof gap, "gap %.2g", o->last.relative_gap);
-    say(v, "done in %llu rounds and %.2f s: objective %.10g, %s; the model is in %s",
-        (unsigned long long)o->last.round, o->last.seconds, o->last.best_primal, gap, path);
+        describe_gap(o->last.relative_gap, gap, sizeof gap);
+    const char *bits = o->same_bits ? "" : "; not bit-reproducible, as with --threads-mode=blocks it would be";
+    say(v, "done in %llu round%s and %.2f s: objective %.10g%s; the model is in %s%s",
+        (unsigned long long)o->last.round, o->last.round == 1 ? "" : "s", o->last.seconds, o->last.best_primal, gap,
+        path, bits);
 }
 
 static int conclude(const invocation *v, const bda_outcome *o, const char *path)
@@ -106,6 +74,11 @@ static int conclude(const invocation *v, const bda_outcome *o, const char *path)
         say_early_end(v, o, path);
     else if (!is_set(v, "quiet"))
         say_end(v, o, path);
+    if (o->repaired > 0)
+        say(v,
+            "note: the dual had drifted from its variables by %.2g, and was computed anew from them; gap and model "
+            "are right, but please report it",
+            o->repaired);
     if (o->log.status != BDA_OK) {
         say(v, "the run log is incomplete: %s", o->log.text);
         return EXIT_FAILED;
@@ -118,13 +91,13 @@ static int conclude(const invocation *v, const bda_outcome *o, const char *path)
 static int train_and_write(const invocation *v, const bda_data *data, const char *path)
 {
     bda_error err = {0};
-    bda_outcome outcome;
-    progress *line = shows_progress(v) ? progress_new() : NULL;
-    bda_observer observer = {.round = line ? progress_round : NULL, .self = line, .interrupt = &interrupted};
-    catch_signals();
+    bda_outcome outcome = {.size = sizeof outcome};
+    progress *line = progress_begin(v, "before the first round");
+    bda_observer observer = {
+        .size = sizeof observer, .round = line ? progress_round : NULL, .self = line, .interrupt = &interrupted};
+    signals_catch();
     bda_model *model = bda_train(v->comm, data, v->settings, &observer, &outcome, &err);
-    progress_clear(line);
-    free(line);
+    progress_end(line);
     if (!model)
         return fail(v, &err);
     bool written = bda_comm_agree(v->comm, !v->first || bda_model_write(model, path, &err), &err);
@@ -132,12 +105,26 @@ static int train_and_write(const invocation *v, const bda_data *data, const char
     return written ? conclude(v, &outcome, path) : fail(v, &err);
 }
 
-static void show_data(const invocation *v, const bda_data *data)
+/* May the outputs be written: are they none of the files that are read? */
+static bool can_write_beside(const invocation *v, const bda_output *output, int outputs, int files, bda_error *err)
 {
-    bda_data_summary d;
-    bda_data_summarise(data, &d);
-    say(v, "%s: %llu instances, %llu features, %llu nonzeros, read in %.2f s", v->argument[0],
-        (unsigned long long)d.instances, (unsigned long long)d.features, (unsigned long long)d.nonzeros, d.seconds);
+    const char **input = calloc((size_t)files + 1, sizeof *input);
+    if (!bda_comm_agree(v->comm, input != NULL, err))
+        return false;
+    memcpy(input, v->argument, (size_t)files * sizeof *input);
+    input[files] = bda_get(v->settings, "feature-penalty");
+    const bool ok = can_write(v, output, outputs, input, files + 1, err);
+    free(input);
+    return ok;
+}
+
+static bool is_no_data(const char *path, bda_error *err)
+{
+    if (!bda_is_model(path))
+        return false;
+    err->status = BDA_USAGE;
+    snprintf(err->text, sizeof err->text, "'%.300s' is a model, and DATA is expected in its place", path);
+    return true;
 }
 
 static int train(invocation *v)
@@ -150,19 +137,24 @@ static int train(invocation *v)
     bda_error err = {0};
     if (!bda_check(v->settings, &err))
         return fail(v, &err);
-    char *path = choose_model_name(v);
+    if (data_files(v) == 1 && v->arguments > 2) {
+        say(v, "'%s' is one word too many; several files of data need --output=MODEL, or -o MODEL", v->argument[2]);
+        return EXIT_USAGE;
+    }
+    /* Asked by rank 0: the others may not even see the file. */
+    if (!bda_comm_agree(v->comm, !v->first || !is_no_data(v->argument[0], &err), &err))
+        return fail(v, &err);
+    char *path = model_name(v);
     if (!path) {
         say(v, "out of memory");
         return EXIT_FAILED;
     }
-    const char *log = bda_get(v->settings, "log");
-    bool writable = can_write(v, path, 1, &err) && (!log[0] || can_write(v, log, -1, &err));
-    bda_data *data = writable ? bda_data_read(v->comm, v->settings, v->argument[0], &err) : NULL;
+    const int files = data_files(v);
+    bda_output output[] = {{path, BDA_FILE_MODEL}, {bda_get(v->settings, "log"), BDA_FILE_LOG}};
+    bda_data *data = can_write_beside(v, output, 2, files, &err) ? read_data(v, files, v->argument, &err) : NULL;
     int status;
     if (data) {
         note_data(v, data, v->argument[0]);
-        if (shows_progress(v))
-            show_data(v, data);
         status = train_and_write(v, data, path);
     } else {
         status = fail(v, &err);
@@ -177,15 +169,23 @@ const command train_command = {
     .arguments = "DATA [MODEL]",
     .summary = "learn a model",
     .more =
-        "DATA is LIBSVM text (plain, .gz or .zst) or the binary format of `bda convert', one file that all ranks "
-        "read their parts of; where its name has {rank} in it, every rank reads its own file. MODEL is by default "
+        "DATA is LIBSVM text (plain, .gz or .zst), the binary format of `bda convert' or, with --format=csv or tsv, "
+        "a "
+        "table: a file, a directory, a quoted pattern or - for standard input; with -o several of them. All ranks "
+        "read "
+        "their parts of it; where its name has {rank} in it, or {rank:05} for five digits with zeros in front, every "
+        "rank reads its own files, and there must be none for a rank beyond the last. MODEL is by default "
         "the name of DATA with .model behind it, in the current directory.\n\n"
         "Under mpirun or srun the work is shared among all ranks.\n\n"
-        "SIGINT (Ctrl-C) and SIGTERM end the training after the round under way; the best model is written and "
-        "the exit status is 130 or 143. SIGUSR1 does the same with exit status 3, and 0 where the gap is reached. "
-        "A second SIGINT or SIGTERM ends the program at once. mpirun leaves its ranks a second after Ctrl-C; SIGUSR1 "
+        "SIGINT (Ctrl-C), SIGTERM and SIGHUP end the training after the round under way; the best model is written "
+        "and the exit status is 130, 143 or 129. SIGUSR1 does the same with exit status 3, and 0 where the gap is "
+        "reached. The same signal again, but for SIGUSR1, ends the program at once. mpirun leaves its ranks a second "
+        "after Ctrl-C; SIGUSR1 "
         "sent to mpirun leaves them all the time they need.",
+    .examples = {"bda train data.svm model",
+                 "bda train --task=regress --loss=epsilon-insensitive --cost=10 houses.svm model",
+                 "mpirun -np 8 bda train --log=run.log data.bda model"},
     .least = 1,
-    .most = 2,
+    .most = 100000,
     .run = train,
 };

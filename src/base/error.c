@@ -4,11 +4,35 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* C0 and DEL, and C1 as UTF-8 has it (0xc2, then 0x80 to 0x9f): a terminal obeys these as well. */
+void bda_plain_text(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
+            *c = c[1] = '?';
+        else if (*c < ' ' || *c == 127)
+            *c = '?';
+    }
+}
 
 void err_clear(bda_error *err)
 {
     err->status = BDA_OK;
     err->text[0] = 0;
+    err->option[0] = 0;
+}
+
+/* The option at fault is the first one that the sentence names. */
+static void find_option(bda_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    const char *dashes = strstr(err->text, "--");
+    const size_t length = dashes ? strspn(dashes + 2, letters) : 0;
+    err->option[0] = 0;
+    if (length > 0 && length < sizeof err->option)
+        snprintf(err->option, sizeof err->option, "%.*s", (int)length, dashes + 2);
 }
 
 bool err_set(bda_error *err, bda_status status, const char *format, ...)
@@ -20,9 +44,8 @@ bool err_set(bda_error *err, bda_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
-    for (char *c = err->text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    bda_plain_text(err->text);
+    find_option(err);
     return false;
 }
 

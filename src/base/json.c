@@ -21,22 +21,41 @@ static int utf8_length(const unsigned char *s)
     return refused ? 0 : length;
 }
 
+/* The next character of a text as it stands in JSON; returns its length, and moves the text on. */
+static int encode_next(char to[8], const unsigned char **text)
+{
+    const unsigned char *s = *text;
+    const int length = utf8_length(s);
+    *text += length > 0 ? length : 1;
+    if (length == 0)
+        return (int)(stpcpy(to, "\xef\xbf\xbd") - to);
+    if (*s == '"' || *s == '\\')
+        return snprintf(to, 8, "\\%c", *s);
+    if (*s < ' ' || *s == 127 || *s == '<')
+        return snprintf(to, 8, "\\u%04x", *s);
+    memcpy(to, s, (size_t)length);
+    return length;
+}
+
 static void write_string(output *out, const char *text)
 {
+    char code[8];
     out_write(out, "\"", 1);
+    for (const unsigned char *s = (const unsigned char *)text; *s;)
+        out_write(out, code, (uint64_t)encode_next(code, &s));
+    out_write(out, "\"", 1);
+}
+
+void json_encode(char *to, const char *text)
+{
+    *to++ = '"';
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = utf8_length(s);
-        if (length == 0)
-            out_write(out, "\xef\xbf\xbd", 3);
-        else if (*s == '"' || *s == '\\')
-            out_printf(out, "\\%c", *s);
-        else if (*s < ' ' || *s == 127)
-            out_printf(out, "\\u%04x", *s);
-        else
-            out_write(out, s, (uint64_t)length);
-        s += length > 0 ? length : 1;
+        char code[8];
+        const int length = encode_next(code, &s);
+        memcpy(to, code, (size_t)length);
+        to += length;
     }
-    out_write(out, "\"", 1);
+    strcpy(to, "\"");
 }
 
 static void write_name(json *j, const char *name)
@@ -44,6 +63,8 @@ static void write_name(json *j, const char *name)
     if (!j->first)
         out_write(j->out, ",", 1);
     j->first = false;
+    if (!name)
+        return;
     write_string(j->out, name);
     out_write(j->out, ":", 1);
 }
@@ -60,14 +81,15 @@ void json_text(json *j, const char *name, const char *value)
     write_string(j->out, value);
 }
 
-static void write_real(output *out, double value)
+static void write_real(const json *j, double value)
 {
+    output *out = j->out;
     if (!isfinite(value)) {
         out_write(out, "null", 4);
         return;
     }
     char text[64];
-    snprintf(text, sizeof text, "%.17g", value);
+    snprintf(text, sizeof text, "%.*g", j->digits ? j->digits : 17, value);
     /* The host program's locale may have another decimal point, of one or more bytes. */
     size_t before = strspn(text, "-0123456789e"), odd = strcspn(text + before, "0123456789");
     if (text[before] && text[before] != '+')
@@ -79,7 +101,7 @@ static void write_real(output *out, double value)
 void json_real(json *j, const char *name, double value)
 {
     write_name(j, name);
-    write_real(j->out, value);
+    write_real(j, value);
 }
 
 void json_reals(json *j, const char *name, const double *value, uint64_t count)
@@ -89,7 +111,7 @@ void json_reals(json *j, const char *name, const double *value, uint64_t count)
     for (uint64_t k = 0; k < count; k++) {
         if (k > 0)
             out_write(j->out, ",", 1);
-        write_real(j->out, value[k]);
+        write_real(j, value[k]);
     }
     out_write(j->out, "]", 1);
 }
@@ -111,6 +133,27 @@ void json_count(json *j, const char *name, uint64_t value)
 {
     write_name(j, name);
     out_printf(j->out, "%" PRIu64, value);
+}
+
+void json_enter(json *j, const char *name, char opening)
+{
+    write_name(j, name);
+    out_write(j->out, &opening, 1);
+    j->first = true;
+}
+
+void json_leave(json *j, char opening)
+{
+    out_write(j->out, opening == '[' ? "]" : "}", 1);
+    j->first = false;
+}
+
+void json_texts(json *j, const char *name, const char *const *value, uint64_t count)
+{
+    json_enter(j, name, '[');
+    for (uint64_t k = 0; k < count; k++)
+        json_text(j, NULL, value[k]);
+    json_leave(j, '[');
 }
 
 void json_close(json *j)

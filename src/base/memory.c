@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define LARGE ((uint64_t)1 << 20)
 #define HUGE_PAGE ((uint64_t)2 << 20)
@@ -128,6 +130,13 @@ void arena_free(arena *a)
     a->bytes = 0;
 }
 
+/* The kernel is called directly: some MPI libraries replace the C library's mremap by one that takes four arguments and
+ * drops the fifth (UCX, below MPICH), so that the pages would land anywhere. */
+bool mem_move_pages(void *old, uint64_t old_length, uint64_t length, void *place)
+{
+    return syscall(SYS_mremap, old, old_length, length, MREMAP_MAYMOVE | MREMAP_FIXED, place) == (long)place;
+}
+
 /* Grows or shrinks a mapping: in place, or else its pages are moved to a new aligned range. */
 static void *remap(void *old, uint64_t old_length, uint64_t length)
 {
@@ -136,13 +145,12 @@ static void *remap(void *old, uint64_t old_length, uint64_t length)
     void *place = map_aligned(length, PROT_NONE);
     if (!place)
         return NULL;
-    void *p = mremap(old, old_length, length, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (p == MAP_FAILED) {
+    if (!mem_move_pages(old, old_length, length, place)) {
         munmap(place, length);
         return NULL;
     }
-    mem_advise_huge(p, length);
-    return p;
+    mem_advise_huge(place, length);
+    return place;
 }
 
 void *mem_resize(void *old, uint64_t old_bytes, uint64_t bytes, const char *what, bda_error *err)

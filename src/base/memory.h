@@ -26,6 +26,10 @@ void arena_free(arena *a);
 void *mem_resize(void *old, uint64_t old_bytes, uint64_t bytes, const char *what, bda_error *err);
 void mem_free(void *p, uint64_t bytes);
 
+/* mremap to a place of the caller's choice, which must be mapped and is written over. An old_length of 0 maps shared
+ * pages once more, and `old` stays. False: nothing has changed but that the place may be unmapped. */
+bool mem_move_pages(void *old, uint64_t old_length, uint64_t length, void *place);
+
 /* Advises the kernel to back a large range by huge pages, where it can. */
 void mem_advise_huge(void *p, uint64_t bytes);
 

@@ -111,6 +111,31 @@ static bool set_real(const bda_option *o, double *field, const char *value, bda_
     return true;
 }
 
+/* 90, 1.5h, 1h30m: seconds, or parts of falling units. */
+static bool set_time(const bda_option *o, double *field, const char *value, bda_error *err)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}, {0, 1}};
+    double sum = 0;
+    const char *at = value;
+    for (size_t least = 0; *at || at == value; least++) {
+        char *end;
+        const double x = parse_real(at, &end);
+        while (least < 5 && units[least].letter != *end)
+            least++;
+        if (!strchr(".0123456789", *at) || end == at || least == 5 || (*end == 0 && at != value) || !isfinite(x))
+            return refuse(o, value, "a time such as 90, 45s or 1h30m, of at least 0 seconds", err);
+        sum += x * units[least].seconds;
+        at = *end ? end + 1 : end;
+    }
+    if (!within(o, sum))
+        return refuse_number(o, value, err);
+    *field = sum;
+    return true;
+}
+
 static bool set_choice(const bda_option *o, char *field, const char *value, bda_error *err)
 {
     for (const char *const *c = o->choices; *c; c++)
@@ -151,6 +176,8 @@ bool option_set(const bda_option *option, void *fields, const char *value, bda_e
         return set_integer(option, field, value, err);
     case BDA_REAL:
         return set_real(option, field, value, err);
+    case BDA_TIME:
+        return set_time(option, field, value, err);
     case BDA_CHOICE:
         return set_choice(option, field, value, err);
     case BDA_TEXT:
@@ -172,7 +199,8 @@ void option_defaults(const bda_option *table, void *fields)
         case BDA_INTEGER:
             *(int64_t *)field = unset ? OPTION_UNSET : strtoll(o->preset, NULL, 10);
             break;
-        case BDA_REAL: {
+        case BDA_REAL:
+        case BDA_TIME: {
             char *end;
             *(double *)field = unset ? NAN : parse_real(o->preset, &end);
             break;

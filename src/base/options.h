@@ -2,8 +2,8 @@
  * know what the options mean (run/settings.c).
  *
  * A settings structure is plain C: `offset` of each option finds its field. BDA_FLAG is a bool, BDA_INTEGER an
- * int64_t, BDA_REAL a double, BDA_CHOICE and BDA_TEXT a char[OPTION_TEXT] (a repeated option joins its values by
- * newlines). Where an option has the preset "", BDA_INTEGER is OPTION_UNSET and BDA_REAL is NAN until set.
+ * int64_t, BDA_REAL and BDA_TIME a double, BDA_CHOICE and BDA_TEXT a char[OPTION_TEXT] (a repeated option joins its values by
+ * newlines). Where an option has the preset "", BDA_INTEGER is OPTION_UNSET and the doubles are NAN until set.
  */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H

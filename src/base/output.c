@@ -1,7 +1,7 @@
 /* output.c - see output.h. The temporary file is in the directory of the file itself, because only there a rename is
  * one step; it carries the permissions of the file it replaces, or what the umask leaves. Symbolic links are
- * followed, also those that lead to no file yet. A process that is killed leaves its temporary file behind; nothing
- * reads it. */
+ * followed, also those that lead to no file yet. The names of temporary files are kept where a signal handler finds
+ * them; only a process that is killed without a chance (SIGKILL) leaves one behind, and nothing reads it. */
 #include "base/output.h"
 
 #include "base/clock.h"
@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +39,7 @@ static bool refuse(const char *path, int reason, bda_error *err)
     return err_set(err, BDA_FAILED, "cannot write '%.400s': %s", path, strerror(reason));
 }
 
-/* Where a chain of symbolic links leads, whether or not there is a file. */
-static bool follow_links(const char *path, char *target)
+bool out_target(const char *path, char target[PATH_MAX])
 {
     if (strlen(path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
@@ -64,6 +65,46 @@ static bool follow_links(const char *path, char *target)
     return false;
 }
 
+/* ---- temporary files that a signal handler would have to remove ---------------------------------------------- */
+
+#define UNFINISHED 64 /* outputs at a time; the program has three */
+
+static _Atomic(const char *) unfinished[UNFINISHED]; /* names of temporary files; NULL: a free place */
+
+static void change_place(const char *from, const char *to)
+{
+    for (int i = 0; i < UNFINISHED; i++) {
+        const char *expected = from;
+        if (atomic_compare_exchange_strong(&unfinished[i], &expected, to))
+            return;
+    }
+}
+
+void bda_discard_outputs(void)
+{
+    int kept = errno;
+    for (int i = 0; i < UNFINISHED; i++) {
+        const char *temporary = atomic_load(&unfinished[i]);
+        if (temporary)
+            unlink(temporary);
+    }
+    errno = kept;
+}
+
+/* Creates the file and notes its name, with no signal in between. */
+static int create_noted(const char *temporary)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), reason = errno;
+    if (fd >= 0)
+        change_place(NULL, temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return fd;
+}
+
 /* Creates the temporary file beside the target. `replaced`: the file that is there, or NULL. */
 static bool create_temporary(output *o, const struct stat *replaced)
 {
@@ -84,7 +125,7 @@ static bool create_temporary(output *o, const struct stat *replaced)
             errno = ENAMETOOLONG;
             return false;
         }
-        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        o->fd = create_noted(o->temporary);
         if (o->fd >= 0) {
             o->renamed = true;
             /* Where the permissions cannot be kept (a file system without them) the content matters more. */
@@ -98,9 +139,14 @@ static bool create_temporary(output *o, const struct stat *replaced)
     return false;
 }
 
+bool out_is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
 static bool open_file(output *o, bool in_place)
 {
-    if (strcmp(o->name, "-") == 0 || strcmp(o->name, "/dev/stdout") == 0) {
+    if (out_is_stdout(o->name)) {
         o->fd = STDOUT_FILENO;
         return true;
     }
@@ -112,7 +158,7 @@ static bool open_file(output *o, bool in_place)
         o->fd = open(o->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
         return o->fd >= 0;
     }
-    return follow_links(o->name, o->target) && create_temporary(o, exists ? &there : NULL);
+    return out_target(o->name, o->target) && create_temporary(o, exists ? &there : NULL);
 }
 
 static output *open_output(const char *path, bool in_place, bda_error *err)
@@ -146,6 +192,21 @@ output *out_open(const char *path, bda_error *err)
 output *out_open_log(const char *path, bda_error *err)
 {
     return open_output(path, true, err);
+}
+
+bool out_try(const char *path, bool log, bda_error *err)
+{
+    struct stat there;
+    bool exists = path[0] && stat(path, &there) == 0;
+    if (out_is_stdout(path))
+        return true;
+    if (exists && S_ISDIR(there.st_mode))
+        return refuse(path, EISDIR, err);
+    if (exists && (log || !S_ISREG(there.st_mode)))
+        return access(path, W_OK) == 0 || refuse(path, errno, err);
+    output *o = open_output(path, false, err);
+    out_abandon(o);
+    return o != NULL;
 }
 
 /* Writes all of it, at `offset` or, with offset < 0, where the file stands. */
@@ -228,6 +289,11 @@ void out_patch(output *o, uint64_t offset, const void *bytes, uint64_t count)
         memcpy(o->buffer + (offset + outside - o->sent), from + outside, count - outside);
 }
 
+bool out_reader_left(const output *o)
+{
+    return o->failure == EPIPE;
+}
+
 bool out_flush(output *o, bda_error *err)
 {
     empty_buffer(o);
@@ -266,6 +332,8 @@ bool out_commit(output *o, bda_error *err)
         o->failure = errno;
     if (o->renamed && o->failure)
         unlink(o->temporary);
+    if (o->renamed)
+        change_place(o->temporary, NULL);
     if (o->renamed && !o->failure)
         synchronise_directory(o->target);
     bool ok = o->failure == 0 || refuse(o->name, o->failure, err);
@@ -278,7 +346,9 @@ void out_abandon(output *o)
     if (!o)
         return;
     close_file(o);
-    if (o->renamed)
+    if (o->renamed) {
         unlink(o->temporary);
+        change_place(o->temporary, NULL);
+    }
     mem_free(o, sizeof *o);
 }

@@ -73,4 +73,12 @@ void comm_broadcast(comm *c, int from, void *bytes, uint64_t count);
 typedef void (*comm_take)(void *self, const void *bytes, uint64_t count);
 void comm_collect(comm *c, const void *bytes, uint64_t count, comm_take take, void *self);
 
+/* theirs[r] is what rank r has in mine[this rank]; [size] each. */
+void comm_exchange_counts(comm *c, const uint64_t *mine, uint64_t *theirs);
+
+/* All to all. out: out_bytes[0] bytes for rank 0, those for rank 1 behind them, and so on; in: in_bytes[r] bytes from
+ * rank r, in rank order, where in_bytes is what comm_exchange_counts makes of out_bytes. The buffers do not overlap.
+ * Memory is the caller's, so that ranks can agree on it between the two calls. */
+void comm_exchange(comm *c, const void *out, const uint64_t *out_bytes, void *in, const uint64_t *in_bytes);
+
 #endif

@@ -42,6 +42,12 @@ static void mpi_receive(comm *c, int from, void *bytes, int count)
     MPI_Recv(bytes, count, MPI_BYTE, from, TAG, mpi_of(c), MPI_STATUS_IGNORE);
 }
 
+static void mpi_swap(comm *c, int to, const void *out, int out_count, int from, void *in, int in_count)
+{
+    MPI_Sendrecv(out, out_count, MPI_BYTE, out_count > 0 ? to : MPI_PROC_NULL, TAG, in, in_count, MPI_BYTE,
+                 in_count > 0 ? from : MPI_PROC_NULL, TAG, mpi_of(c), MPI_STATUS_IGNORE);
+}
+
 static void mpi_close(comm *c)
 {
     mpi_link *l = c->link;
@@ -55,6 +61,7 @@ static const comm_operations mpi = {.sum = mpi_sum,
                                     .broadcast = mpi_broadcast,
                                     .send = mpi_send,
                                     .receive = mpi_receive,
+                                    .swap = mpi_swap,
                                     .close = mpi_close};
 
 /* Collective, also in its failures: a rank without memory is known to all before anyone returns. */

@@ -18,6 +18,8 @@ typedef struct comm_operations {
     void (*broadcast)(comm *c, int from, void *bytes, int count);
     void (*send)(comm *c, int to, const void *bytes, int count); /* waits until `bytes` may be used again */
     void (*receive)(comm *c, int from, void *bytes, int count);
+    /* Both at once; a count of 0 is no message. */
+    void (*swap)(comm *c, int to, const void *out, int out_count, int from, void *in, int in_count);
     void (*close)(comm *c);
 } comm_operations;
 

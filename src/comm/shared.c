@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "comm/operations.h"
 
 /* How the others find what rank 0 made. */
@@ -108,13 +109,12 @@ void *comm_share(comm *c, uint64_t bytes)
     return NULL;
 }
 
-/* A length of 0 makes mremap map the same pages once more. */
 void *comm_view(void *shared, uint64_t bytes, uint64_t own)
 {
     char *view = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (view == MAP_FAILED)
         return NULL;
-    if (mremap((char *)shared + own, 0, bytes - own, MREMAP_MAYMOVE | MREMAP_FIXED, view + own) != MAP_FAILED)
+    if (mem_move_pages((char *)shared + own, 0, bytes - own, view + own))
         return view;
     munmap(view, bytes);
     return NULL;

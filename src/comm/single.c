@@ -21,7 +21,7 @@ static void single_close(comm *c)
     (void)c;
 }
 
-/* send and receive need a second rank. */
+/* send, receive and swap need a second rank. */
 static const comm_operations single = {
     .sum = single_sum, .max = single_max, .broadcast = single_broadcast, .close = single_close};
 

@@ -18,9 +18,9 @@ _Static_assert(sizeof(binary_header) == BINARY_HEADER, "the header has no gaps")
 _Static_assert(sizeof(rows_pair) == 8, "pairs are written as they are");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian, and used in place");
 
-bool binary_is(const source *s)
+bool binary_starts(const char *head, uint64_t length)
 {
-    return s->heads >= 8 && memcmp(s->head, BINARY_MAGIC, 8) == 0;
+    return length >= 8 && memcmp(head, BINARY_MAGIC, 8) == 0;
 }
 
 /* *offset moves behind a section of `items`; false on overflow. */
@@ -57,6 +57,7 @@ bool binary_lay_out(rows_form form, uint64_t instances, uint64_t nonzeros, binar
 typedef struct file {
     const char *path;
     const char *map;
+    uint64_t map_bytes;
     binary_header header;
     binary_layout layout;
     uint64_t first, end; /* rows of this rank */
@@ -273,29 +274,120 @@ static uint64_t used_bytes(const builder *b)
            values * sizeof *b->value;
 }
 
-bool binary_read(source *s, uint64_t blocks, int rank, int size, shard *to, bda_error *err)
+static bool open_file(file *f, const source *s, bda_error *err)
 {
+    *f = (file){.path = s->path};
     if (!s->seekable)
         return err_set(err, BDA_FAILED, "%s: binary data must be a regular file", s->path);
     void *map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (map == MAP_FAILED)
         return err_set(err, BDA_FAILED, "%s: cannot be mapped: %s", s->path, strerror(errno));
-    to->map = map;
-    to->map_bytes = s->size;
-    file f = {.path = s->path, .map = map};
-    builder *b = &to->rows;
+    f->map = map;
+    f->map_bytes = s->size;
+    return check_header(f, s, err);
+}
+
+static void close_file(file *f)
+{
+    if (f->map)
+        munmap((void *)f->map, f->map_bytes);
+    *f = (file){0};
+}
+
+/* The rows [first, end) where they are. */
+static bool take_rows(file *f, builder *b, bda_error *err)
+{
     uint64_t first_cell = 0;
-    if (!check_header(&f, s, err))
+    if (!take_starts(f, b, &first_cell, err) || !take_labels(f, b, err))
         return false;
-    shard_range(f.header.instances, blocks, rank, size, &f.first, &f.end);
-    if (!take_starts(&f, b, &first_cell, err) || !take_labels(&f, b, err))
-        return false;
-    b->form = (rows_form)f.header.form;
-    if (!take_cells(&f, b, first_cell, err) || !take_values(&f, b, first_cell, err))
+    b->form = (rows_form)f->header.form;
+    if (!take_cells(f, b, first_cell, err) || !take_values(f, b, first_cell, err))
         return false;
     b->facts = facts_of(b);
-    to->features = f.header.features;
-    to->map_used = used_bytes(b);
-    to->bytes_read = BINARY_HEADER + to->map_used;
+    return true;
+}
+
+static bool read_in_place(const parts *p, uint64_t blocks, int rank, int size, shard *to, bda_error *err)
+{
+    source own = {.fd = -1}, *s = parts_source(p, 0, &own, err);
+    file f = {0};
+    bool ok = s && open_file(&f, s, err);
+    if (ok) {
+        data_share(f.header.instances, blocks, rank, size, &f.first, &f.end);
+        ok = take_rows(&f, &to->rows, err);
+        to->features = f.header.features;
+        to->map_used = used_bytes(&to->rows);
+        to->bytes_read = BINARY_HEADER + to->map_used;
+        to->map = (void *)f.map;
+        to->map_bytes = f.map_bytes;
+    }
+    if (!to->map)
+        close_file(&f);
+    source_close(&own);
+    return ok;
+}
+
+/* ---- several files, whose rows are copied ------------------------------------------------------------------------ */
+
+static bool copy_rows(builder *to, const builder *from, bda_error *err)
+{
+    uint64_t longest = 1;
+    for (uint64_t i = 0; i < from->count; i++)
+        longest = from->start[i + 1] - from->start[i] > longest ? from->start[i + 1] - from->start[i] : longest;
+    arena temporary = {0};
+    uint32_t *column = ARENA_TAKE(&temporary, uint32_t, longest, err);
+    double *value = ARENA_TAKE(&temporary, double, longest, err);
+    bool ok = column && value && builder_reserve(to, from->count, from->cells, err);
+    for (uint64_t i = 0; ok && i < from->count; i++) {
+        const uint64_t begin = from->start[i], cells = from->start[i + 1] - begin;
+        for (uint64_t k = 0; k < cells; k++) {
+            column[k] = column_at(from, begin + k);
+            value[k] = from->form == ROWS_ONES       ? 1
+                       : from->form == ROWS_CONSTANT ? from->value[i]
+                       : from->form == ROWS_FLOAT    ? (double)from->pair[begin + k].value
+                                                     : from->value[begin + k];
+        }
+        ok = builder_add(to, from->label[i], column, value, cells, err);
+    }
+    arena_free(&temporary);
+    return ok;
+}
+
+/* What of a file whose rows are [*before, ...) of all lies in [first, end); with `to` NULL only counts. */
+static bool copy_file(const parts *p, uint64_t k, uint64_t first, uint64_t end, uint64_t *before, shard *to,
+                      bda_error *err)
+{
+    source own = {.fd = -1}, *s = parts_source(p, k, &own, err);
+    file f = {0};
+    builder view = {0};
+    bool ok = s && open_file(&f, s, err);
+    const uint64_t count = ok ? f.header.instances : 0, behind = *before + count;
+    if (ok && to) {
+        f.first = first > *before ? first - *before : 0;
+        f.end = end < behind ? end - *before : count;
+        if (end > *before && first < behind && f.first < f.end)
+            ok = take_rows(&f, &view, err) && copy_rows(&to->rows, &view, err);
+        to->features = f.header.features > to->features ? f.header.features : to->features;
+        to->bytes_read += BINARY_HEADER + used_bytes(&view);
+    }
+    *before = behind;
+    builder_free(&view);
+    close_file(&f);
+    source_close(&own);
+    return ok;
+}
+
+bool binary_read(const parts *p, uint64_t blocks, int rank, int size, shard *to, bda_error *err)
+{
+    if (p->count == 1)
+        return read_in_place(p, blocks, rank, size, to, err);
+    uint64_t all = 0, before = 0, first, end;
+    for (uint64_t k = 0; k < p->count; k++)
+        if (!copy_file(p, k, 0, 0, &all, NULL, err))
+            return false;
+    data_share(all, blocks, rank, size, &first, &end);
+    for (uint64_t k = 0; k < p->count; k++)
+        if (!copy_file(p, k, first, end, &before, to, err))
+            return false;
     return true;
 }

@@ -4,6 +4,7 @@
 #define DATA_BINARY_H
 
 #include "base/output.h"
+#include "data/parts.h"
 #include "data/shard.h"
 
 #define BINARY_MAGIC                                                                                                 \
@@ -38,11 +39,12 @@ typedef struct binary_layout {
 /* False where a file of such counts would be larger than a file can be. */
 bool binary_lay_out(rows_form form, uint64_t instances, uint64_t nonzeros, binary_layout *layout);
 
-/* Does it begin like our binary data? */
-bool binary_is(const source *s);
+/* Do these first bytes begin a file of our binary data? */
+bool binary_starts(const char *head, uint64_t length);
 
-/* The rows of the blocks of `rank` of `size`; 0 of 1 is all. Local: reads and checks no more than that. */
-bool binary_read(source *s, uint64_t blocks, int rank, int size, shard *to, bda_error *err);
+/* The rows of the blocks of `rank` of `size`, of all files; 0 of 1 is all. One file is used in place, the rows of
+ * several are copied. Local: reads and checks no more than that. */
+bool binary_read(const parts *p, uint64_t blocks, int rank, int size, shard *to, bda_error *err);
 
 /* A file under construction, as one stream of bytes: the header, the sections in order, each padded up to the next,
  * and the end. On rank 0; elsewhere `out` is NULL, and only open and close may be called. */

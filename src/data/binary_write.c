@@ -120,12 +120,12 @@ bool binary_write(comm *c, const data *d, output *out, bda_error *err)
 {
     const rows *r = &d->rows;
     uint64_t first = r->start[0], cells = r->start[r->count] - first, before = comm_count_before(c, cells);
-    bool last = d->first_instance + r->count == d->instances && r->count > 0;
+    bool last = d->first_row + r->count == d->rows_all && r->count > 0;
     binary_layout layout = {0};
     binary_stream s = {0};
     arena memory = {0};
     uint64_t *start = ARENA_TAKE(&memory, uint64_t, r->count + 1, err);
-    bool ok = start && (binary_lay_out(r->form, d->instances, d->nonzeros, &layout) ||
+    bool ok = start && (binary_lay_out(r->form, d->rows_all, d->nonzeros, &layout) ||
                         err_set(err, BDA_FAILED, "%s: too large for the binary format", d->name));
     ok = ok && binary_stream_open(&s, out, layout.blocks, err);
     ok = comm_agree(c, ok, err);
@@ -133,9 +133,9 @@ bool binary_write(comm *c, const data *d, output *out, bda_error *err)
         for (uint64_t i = 0; i <= r->count; i++)
             start[i] = r->start[i] - first + before;
         if (out)
-            binary_stream_header(&s, r->form, d->instances, d->features, d->nonzeros, &layout);
+            binary_stream_header(&s, r->form, d->rows_all, d->features, d->nonzeros, &layout);
         put_section(c, &s, start, (r->count + last) * sizeof *start, layout.label);
-        put_section(c, &s, d->label, r->count * sizeof *d->label, layout.cell);
+        put_section(c, &s, d->target.real, r->count * sizeof(double), layout.cell);
         if (r->form == ROWS_FLOAT)
             put_section(c, &s, r->pair ? r->pair + first : NULL, cells * sizeof *r->pair, layout.value);
         else

@@ -335,6 +335,7 @@ bool builder_fit(builder *b, bda_error *err)
 {
     uint64_t values = b->form == ROWS_CONSTANT ? b->count : b->cells;
     return (b->start || reserve_starts(b, 0, err)) &&
+           (b->label || grow(&b->label, &b->label_bytes, b->gap_rows, b->count + 1, sizeof *b->label, err)) &&
            fit(&b->start, &b->start_bytes, b->gap_rows, b->count + 1, sizeof *b->start, err) &&
            fit(&b->label, &b->label_bytes, b->gap_rows, b->count, sizeof *b->label, err) &&
            fit(&b->column, &b->column_bytes, b->gap_cells, b->cells, sizeof *b->column, err) &&

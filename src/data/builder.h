@@ -16,7 +16,8 @@ typedef struct builder_facts {
 
 rows_form builder_form(builder_facts facts);
 
-typedef struct builder {
+typedef struct builder builder;
+struct builder {
     builder_facts facts;
     rows_form form; /* of what is held: builder_form(facts), unless upgraded beyond */
     uint64_t count, cells;
@@ -29,7 +30,7 @@ typedef struct builder {
     uint64_t gap_rows, gap_cells;
     /* Taken. 0 where an array is somebody else's and only read: then rows are not added or cut. */
     uint64_t start_bytes, label_bytes, column_bytes, pair_bytes, value_bytes;
-} builder;
+};
 
 /* A zeroed builder is empty. builder_free leaves it so. One where the gaps alone are set is empty as well: rows that
  * are put in front later find room there. Large arrays are mapped, so that a gap is no memory until it is used. */
@@ -52,7 +53,7 @@ void builder_cut(builder *b, uint64_t first, uint64_t end);
  * is room. */
 bool builder_join(builder *b, builder *other, bool front, bda_error *err);
 
-/* Gives back the room that is not used. start is there afterwards, also where there are no rows. */
+/* Gives back the room that is not used. start and label are there afterwards, also where there are no rows. */
 bool builder_fit(builder *b, bda_error *err);
 
 uint64_t builder_bytes(const builder *b); /* taken, without the gaps */

@@ -13,14 +13,25 @@ struct data_memory {
     builder rows;
     void *map; /* where the rows are those of a binary file */
     uint64_t map_bytes, map_used;
+    data_schema *schema;
+    char format[SHARD_FORMAT];
     arena small;
 };
+
+static void free_schema(data_schema *schema)
+{
+    if (schema)
+        schema_free(schema);
+    mem_free(schema, sizeof *schema);
+}
 
 void shard_free(shard *s)
 {
     builder_free(&s->rows);
+    names_free(&s->names);
     if (s->map)
         munmap(s->map, s->map_bytes);
+    free_schema(s->schema);
     *s = (shard){0};
 }
 
@@ -30,21 +41,24 @@ static uint64_t share(uint64_t a, uint64_t b, uint64_t c)
     return (uint64_t)((unsigned __int128)a * b / c);
 }
 
-void shard_range(uint64_t instances, uint64_t blocks, int rank, int size, uint64_t *first, uint64_t *end)
+void data_share(uint64_t units, uint64_t blocks, int rank, int size, uint64_t *first, uint64_t *end)
 {
-    *first = share(comm_first_block(blocks, rank, size), instances, blocks);
-    *end = share(comm_first_block(blocks, rank + 1, size), instances, blocks);
+    *first = share(comm_first_block(blocks, rank, size), units, blocks);
+    *end = share(comm_first_block(blocks, rank + 1, size), units, blocks);
 }
 
 void data_free(data *d)
 {
     if (!d)
         return;
+    if (d->sentences)
+        d->free_sentences(d->sentences);
     struct data_memory *memory = d->memory;
     if (memory) {
         builder_free(&memory->rows);
         if (memory->map)
             munmap(memory->map, memory->map_bytes);
+        free_schema(memory->schema);
         arena_free(&memory->small);
         mem_free(memory, sizeof *memory);
     }
@@ -62,6 +76,7 @@ static data *data_new(const char *name, uint64_t blocks, int rank, int size, bda
         goto failed;
     memset(memory, 0, sizeof *memory);
     d->memory = memory;
+    d->format = memory->format;
     d->blocks = blocks;
     d->first_block = comm_first_block(blocks, rank, size);
     d->local_blocks = comm_first_block(blocks, rank + 1, size) - d->first_block;
@@ -80,36 +95,37 @@ failed:
 static builder_facts agree(comm *c, data *d, const shard *s)
 {
     const builder *b = &s->rows;
-    uint64_t sums[] = {b->count,          b->cells,        s->bytes_read,   s->reordered,
-                       b->facts.not_ones, b->facts.varied, b->facts.inexact};
+    d->units = s->units ? s->units->units : b->count;
+    uint64_t sums[] = {d->units,        b->count,         b->cells,
+                       s->bytes_read,   s->reordered,     b->facts.not_ones,
+                       b->facts.varied, b->facts.inexact, s->unlabelled ? b->count : 0};
     comm_sum_counts(c, sums, sizeof sums / sizeof *sums);
     double most = (double)s->features;
     comm_max_reals(c, &most, 1);
     d->instances = sums[0];
-    d->nonzeros = sums[1];
-    d->bytes_read = sums[2];
-    d->reordered = sums[3] > 0;
+    d->rows_all = sums[1];
+    d->nonzeros = sums[2];
+    d->bytes_read = sums[3];
+    d->binary = s->binary;
+    memcpy(d->memory->format, s->format, sizeof s->format);
+    d->reordered = sums[4] > 0;
+    d->unlabelled = sums[8] > 0;
     d->features = (uint64_t)most;
-    d->first_instance = comm_count_before(c, b->count);
-    static const char *const formats[] = {[SHARD_TEXT] = "LIBSVM text",
-                                          [SHARD_GZIP] = "LIBSVM text, gzip",
-                                          [SHARD_ZSTD] = "LIBSVM text, zstd",
-                                          [SHARD_BINARY] = "bda binary",
-                                          [SHARD_MEMORY] = "memory"};
-    int format = (int)s->format;
-    comm_broadcast(c, 0, &format, sizeof format);
-    d->format = formats[format];
-    return (builder_facts){sums[4] > 0, sums[5] > 0, sums[6] > 0};
+    d->first_instance = comm_count_before(c, d->units);
+    d->first_row = comm_count_before(c, b->count);
+    comm_broadcast(c, 0, d->memory->format, sizeof d->memory->format);
+    comm_broadcast(c, 0, &d->binary, sizeof d->binary);
+    return (builder_facts){sums[5] > 0, sums[6] > 0, sums[7] > 0};
 }
 
-/* Block k of a shared file begins at floor(k l / K); a rank's own rows are cut the same way among its own blocks. */
-static void cut_blocks(data *d, uint64_t count, bool shared)
+/* Block k of a shared file begins at floor(k l / K); a rank's own units are cut the same way among its own blocks. */
+static void cut_blocks(data *d, bool shared)
 {
     for (uint64_t j = 0; j <= d->local_blocks; j++) {
         if (shared)
             d->block_start[j] = share(d->first_block + j, d->instances, d->blocks) - d->first_instance;
         else
-            d->block_start[j] = d->local_blocks > 0 ? share(j, count, d->local_blocks) : 0;
+            d->block_start[j] = d->local_blocks > 0 ? share(j, d->units, d->local_blocks) : 0;
     }
 }
 
@@ -123,8 +139,70 @@ static void show_rows(data *d)
                      .column = b->column,
                      .pair = b->pair,
                      .value = b->value};
-    d->label = b->label;
     d->bytes_held = builder_bytes(b) + d->memory->map_used + d->memory->small.bytes;
+}
+
+/* Units know the table and the class numbers of their rows. */
+static bool take_known_labels(comm *c, const shard *s, data *d, bda_error *err)
+{
+    arena *memory = &d->memory->small;
+    const data_units *u = s->units;
+    uint32_t *of_row = ARENA_TAKE(memory, uint32_t, s->rows.count, err);
+    uint64_t *unit_row = ARENA_TAKE(memory, uint64_t, u->units + 1, err);
+    bool ok = of_row && unit_row && label_table_make(&d->labels, u->labels, u->label, NULL, memory, err);
+    for (uint64_t i = 0; ok && i < s->rows.count; i++)
+        of_row[i] = u->class[i];
+    for (uint64_t i = 0; ok && i <= u->units; i++)
+        unit_row[i] = u->units > 0 ? u->unit_row[i] : 0;
+    d->target.class = of_row;
+    d->unit_row = unit_row;
+    d->label_least = d->label_most = NAN;
+    return comm_agree(c, ok, err);
+}
+
+/* The table of labels, and the rows' class numbers in it. `labels` has those of this rank where they are numbers. */
+static bool agree_on_labels(comm *c, shard *s, label_set *labels, data *d, bda_error *err)
+{
+    arena *memory = &d->memory->small, temporary = {0};
+    const builder *b = &s->rows;
+    uint32_t *class = ARENA_TAKE(&temporary, uint32_t, s->names.count + 1, err);
+    bool ok = comm_agree(c, class != NULL, err);
+    if (ok && s->named) {
+        d->label_least = d->label_most = NAN;
+        ok = names_agree(c, &s->names, DATA_LABELS_COUNTED, &d->labels, class, memory, err);
+    } else if (ok) {
+        ok = labels_agree(c, labels, d, memory, err);
+    }
+    uint32_t *of_row = NULL;
+    if (ok && d->labels.name)
+        ok = comm_agree(c, (of_row = ARENA_TAKE(memory, uint32_t, b->count, err)) != NULL, err);
+    if (ok && of_row && s->named)
+        for (uint64_t i = 0; i < b->count; i++)
+            of_row[i] = class[(uint32_t)b->label[i]];
+    else if (ok && of_row)
+        labels_classify(&d->labels, b->label, b->count, of_row);
+    d->target.class = of_row;
+    arena_free(&temporary);
+    return ok;
+}
+
+/* Where rows may lack labels, NAN stands for that: all of them have labels, or none has. Collective. */
+static bool settle_lack(comm *c, shard *s, const char *name, bda_error *err)
+{
+    uint64_t lacking[2] = {0, s->rows.count};
+    for (uint64_t i = 0; i < s->rows.count; i++)
+        lacking[0] += isnan(s->rows.label[i]);
+    comm_sum_counts(c, lacking, 2);
+    if (lacking[0] == 0)
+        return true;
+    if (lacking[0] < lacking[1])
+        return err_set(err, BDA_FAILED, "%s: %llu of the %llu instances have no label; give all of them one, or none",
+                       name, (unsigned long long)lacking[0], (unsigned long long)lacking[1]);
+    for (uint64_t i = 0; i < s->rows.count; i++)
+        s->rows.label[i] = 0;
+    s->unlabelled = true;
+    s->named = false;
+    return true;
 }
 
 data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, uint64_t blocks, double began,
@@ -132,7 +210,9 @@ data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, ui
 {
     label_set labels = {0};
     data *d = ok ? data_new(name, blocks, bda_comm_rank(c), bda_comm_size(c), err) : NULL;
-    ok = d && labels_take(&labels, s->rows.label, s->rows.count, err);
+    if (!comm_agree(c, d != NULL, err) || (s->may_lack_labels && !settle_lack(c, s, name, err)))
+        goto failed;
+    ok = s->named || s->units || labels_take(&labels, s->rows.label, s->rows.count, err);
     if (!comm_agree(c, ok, err))
         goto failed;
     builder_facts facts = agree(c, d, s);
@@ -140,16 +220,20 @@ data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, ui
         err_set(err, BDA_FAILED, "%s is empty: there are no instances in it", name);
         goto failed;
     }
-    if (!labels_agree(c, &labels, d, &d->memory->small, err))
+    if (s->units ? !take_known_labels(c, s, d, err) : !agree_on_labels(c, s, &labels, d, err))
         goto failed;
     ok = builder_upgrade(&s->rows, builder_form(facts), err) && builder_fit(&s->rows, err);
     if (!comm_agree(c, ok, err))
         goto failed;
-    cut_blocks(d, s->rows.count, shared);
+    cut_blocks(d, shared);
     d->memory->rows = s->rows;
     d->memory->map = s->map;
     d->memory->map_bytes = s->map_bytes;
     d->memory->map_used = s->map_used;
+    d->memory->schema = s->schema;
+    d->schema = s->schema;
+    d->target.real = s->named || s->units ? NULL : s->rows.label;
+    names_free(&s->names);
     *s = (shard){0};
     show_rows(d);
     labels_free(&labels);
@@ -160,64 +244,4 @@ failed:
     shard_free(s);
     data_free(d);
     return NULL;
-}
-
-/* ---- rows from memory ------------------------------------------------------------------------------------- */
-
-static bool copy_row(builder *b, double label, const uint32_t *column, const double *value, uint64_t cells,
-                     uint32_t *kept_column, double *kept_value, bda_error *err)
-{
-    unsigned long long row = b->count;
-    if (!isfinite(label))
-        return err_set(err, BDA_FAILED, "row %llu: label %g is not a finite number", row, label);
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < cells; k++) {
-        double x = value ? value[k] : 1;
-        if (!isfinite(x))
-            return err_set(err, BDA_FAILED, "row %llu: value %g is not a finite number", row, x);
-        if (k > 0 && column[k] <= column[k - 1])
-            return err_set(err, BDA_FAILED, "row %llu: columns do not increase: %u behind %u", row, column[k],
-                           column[k - 1]);
-        kept_column[kept] = column[k];
-        kept_value[kept] = x;
-        kept += x != 0;
-    }
-    if (cells > 0 && column[cells - 1] == UINT32_MAX)
-        return err_set(err, BDA_FAILED, "row %llu: column %u is beyond %u", row, UINT32_MAX, UINT32_MAX - 1);
-    return builder_add(b, label + 0.0, kept_column, kept_value, kept, err);
-}
-
-static bool copy_rows(shard *s, uint64_t count, const uint64_t *start, const uint32_t *column, const double *value,
-                      const double *label, bda_error *err)
-{
-    uint64_t most = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        if (start[i + 1] < start[i])
-            return err_set(err, BDA_FAILED, "row %llu: ends before it begins", (unsigned long long)i);
-        most = start[i + 1] - start[i] > most ? start[i + 1] - start[i] : most;
-    }
-    arena memory = {0};
-    uint32_t *kept_column = ARENA_TAKE(&memory, uint32_t, most + 1, err);
-    double *kept_value = ARENA_TAKE(&memory, double, most + 1, err);
-    bool ok = kept_column && kept_value && builder_reserve(&s->rows, count, count ? start[count] - start[0] : 0, err);
-    for (uint64_t i = 0; i < count && ok; i++) {
-        uint64_t k = start[i], cells = start[i + 1] - k;
-        ok = copy_row(&s->rows, label[i], column + k, value ? value + k : NULL, cells, kept_column, kept_value, err);
-        if (ok && cells > 0 && (uint64_t)column[k + cells - 1] + 1 > s->features)
-            s->features = (uint64_t)column[k + cells - 1] + 1;
-    }
-    arena_free(&memory);
-    return ok;
-}
-
-data *data_copy(comm *c, uint64_t blocks, uint64_t count, const uint64_t *start, const uint32_t *column,
-                const double *value, const double *label, bda_error *err)
-{
-    double began = clock_now();
-    shard s = {.format = SHARD_MEMORY};
-    bool ok = blocks >= (uint64_t)bda_comm_size(c) ||
-              err_set(err, BDA_USAGE, "%llu blocks are too few for %d ranks that each bring rows",
-                      (unsigned long long)blocks, bda_comm_size(c));
-    ok = ok && copy_rows(&s, count, start, column, value, label, err);
-    return shard_finish(c, &s, ok, false, "the data in memory", blocks, began, err);
 }

@@ -109,10 +109,8 @@ static bool copy_rows(fold *f, const data *d, uint64_t columns, bda_error *err)
 #define CALL(form) fill(r, f->place, &to, form)
     ROWS_DISPATCH(r->form, CALL);
 #undef CALL
-    f->rows = (rows){.form = r->form,
-                     .count = r->count,
-                     .columns = columns + d->instances,
-                     .own_first = columns + d->first_instance};
+    f->rows = (rows){
+        .form = r->form, .count = r->count, .columns = columns + d->rows_all, .own_first = columns + d->first_row};
     show_cells(&f->rows, &to);
     return true;
 }
@@ -127,7 +125,7 @@ static bool pays(const data *d, uint64_t columns, uint64_t outputs)
 bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err)
 {
     *f = (fold){.comm = c};
-    const uint64_t at_least = d->instances > LEAST_COLUMNS ? d->instances : LEAST_COLUMNS;
+    const uint64_t at_least = d->rows_all > LEAST_COLUMNS ? d->rows_all : LEAST_COLUMNS;
     if (!pays(d, at_least, outputs)) /* whatever the counts are */
         return true;
     arena memory = {0};
@@ -137,7 +135,7 @@ bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err
     if (ok) {
         count_columns(c, d, f->place);
         const uint64_t kept = frequency_places(f->place, d->features, 2, bucket);
-        f->folded = pays(d, kept + d->instances, outputs);
+        f->folded = pays(d, kept + d->rows_all, outputs);
         ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, err), err);
     }
     if (ok && f->folded) {

@@ -161,6 +161,22 @@ static bool join_sets(comm *c, label_set *s, uint64_t together, label_set *all, 
     return true;
 }
 
+/* Rank 0 tells everybody the labels, which it has in order. */
+static bool list_labels(comm *c, const label_set *all, uint64_t count, data *d, arena *memory, bda_error *err)
+{
+    arena temporary = {0};
+    double *number = ARENA_TAKE(&temporary, double, count, err);
+    bool ok = comm_agree(c, number != NULL, err);
+    if (ok) {
+        if (bda_comm_rank(c) == 0)
+            memcpy(number, all->at, count * sizeof *number);
+        comm_broadcast(c, 0, number, count * sizeof *number);
+        ok = comm_agree(c, label_table_make(&d->labels, count, NULL, number, memory, err), err);
+    }
+    arena_free(&temporary);
+    return ok;
+}
+
 bool labels_agree(comm *c, label_set *s, data *d, arena *memory, bda_error *err)
 {
     uint64_t sums[] = {s->more, s->count};
@@ -174,16 +190,20 @@ bool labels_agree(comm *c, label_set *s, data *d, arena *memory, bda_error *err)
     uint64_t count = all.more ? DATA_LABELS_COUNTED + 1 : all.count;
     if (ok) {
         comm_broadcast(c, 0, &count, sizeof count);
-        d->label_count = count;
+        d->labels = (label_table){.count = count};
     }
-    if (ok && count <= DATA_LABELS_COUNTED) {
-        d->labels = ARENA_TAKE(memory, double, count, err);
-        ok = comm_agree(c, d->labels != NULL, err);
-        if (ok && bda_comm_rank(c) == 0)
-            memcpy(d->labels, all.at, count * sizeof *all.at);
-        if (ok)
-            comm_broadcast(c, 0, d->labels, count * sizeof *d->labels);
-    }
+    if (ok && count <= DATA_LABELS_COUNTED)
+        ok = list_labels(c, &all, count, d, memory, err);
     labels_free(&all);
     return ok;
+}
+
+void labels_classify(const label_table *t, const double *label, uint64_t count, uint32_t *class)
+{
+    if (t->count == 2) /* most data; which of the two comes next cannot be foreseen */
+        for (uint64_t i = 0; i < count; i++)
+            class[i] = label[i] == t->number[1];
+    else
+        for (uint64_t i = 0; i < count; i++)
+            class[i] = label_of_number(t, label[i]);
 }

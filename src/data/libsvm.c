@@ -3,20 +3,13 @@
 #include "data/libsvm.h"
 
 #include "base/memory.h"
-#include "data/lines.h"
+#include "data/format.h"
 #include "data/number.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 _Static_assert(LINES_PADDING >= NUMBER_PADDING && LINES_BEFORE >= NUMBER_BEFORE, "numbers are read by words");
-
-void libsvm_free(libsvm *s)
-{
-    mem_free(s->column, s->column_bytes);
-    mem_free(s->value, s->value_bytes);
-    *s = (libsvm){0};
-}
 
 /* ---- counting --------------------------------------------------------------------------------------------- */
 
@@ -28,24 +21,19 @@ static bool is_instance(const char *line)
     return !lines_is_end(*line);
 }
 
-static const char *next_line(const char *p, const char *end)
-{
-    return (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
-}
-
-uint64_t libsvm_count(const char *text, uint64_t length)
+static uint64_t libsvm_count(const char *text, uint64_t length)
 {
     uint64_t count = 0;
-    for (const char *p = text, *end = text + length; p < end; p = next_line(p, end))
+    for (const char *p = text, *end = text + length; p < end; p = lines_after(p, end))
         count += is_instance(p);
     return count;
 }
 
-const char *libsvm_skip(const char *text, const char *end, uint64_t instances)
+static const char *libsvm_skip(const char *text, const char *end, uint64_t instances)
 {
     while (text < end && instances > 0) {
         instances -= is_instance(text);
-        text = next_line(text, end);
+        text = lines_after(text, end);
     }
     return text;
 }
@@ -189,10 +177,10 @@ static bool tidy_row(libsvm *s, uint64_t *cells, bool unsorted, bool ones, bda_e
             return err_set(err, BDA_FAILED, "duplicate indices: the row has more cells than there are indices");
         if (!sort_row(s, *cells, err))
             return false;
-        s->reordered = true;
+        s->to.reordered = true;
     }
-    if (*cells > 0 && (uint64_t)s->column[*cells - 1] + 1 > s->features)
-        s->features = (uint64_t)s->column[*cells - 1] + 1;
+    if (*cells > 0 && (uint64_t)s->column[*cells - 1] + 1 > s->to.features)
+        s->to.features = (uint64_t)s->column[*cells - 1] + 1;
     if (!ones)
         *cells = drop_zeros(s, *cells);
     return true;
@@ -242,7 +230,7 @@ static inline const char *read_value(const char *p, const char *cell, uint32_t b
 
 /* The line whose label begins at p. Returns the end of the line, NULL on failure. What is usual is decided by
  * branches that a processor foresees, so that the next cell is looked at before this one is done. */
-static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *err)
+static const char *parse_row(libsvm *s, const char *p, bda_error *err)
 {
     const uint64_t base = !s->zero_based;
     const char *line = p;
@@ -251,8 +239,12 @@ static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *er
     uint64_t cells = 0, next = 0; /* the least index that may follow */
     bool unsorted = false, ones = true;
     p = number_read(p, &label);
-    if (!p || !ends_token(*p))
+    if (s->may_lack_labels && p && *p == ':') {
+        p = line;
+        label = NAN;
+    } else if (!p || !ends_token(*p)) {
         return refuse_label(s, line, err), NULL;
+    }
     for (p += *p == ' ';; p++) {
         const char *cell = p;
         uint32_t breaks = number_breaks(p);
@@ -293,37 +285,105 @@ static const char *parse_row(libsvm *s, builder *b, const char *p, bda_error *er
     if (!tidy_row(s, &cells, unsorted, ones, err))
         return NULL;
     s->where = NULL;
-    return builder_add(b, label + 0.0, column, ones ? NULL : value, cells, err) ? p + 1 : NULL;
+    return builder_add(&s->to.rows, label + 0.0, column, ones ? NULL : value, cells, err) ? p + 1 : NULL;
 }
 
-bool libsvm_parse(libsvm *s, builder *b, const char *text, uint64_t length, uint64_t most, bda_error *err)
+/* Room for the longest row that so many bytes can hold. */
+static bool make_room(libsvm *s, uint64_t cells, bda_error *err)
 {
-    s->where = NULL;
-    uint64_t cells = length / 4 + 1; /* a blank, an index, a colon, a value: four bytes at least */
-    if (s->column_bytes < cells * sizeof *s->column) {
-        mem_free(s->column, s->column_bytes);
-        mem_free(s->value, s->value_bytes);
-        s->column_bytes = cells * sizeof *s->column;
-        s->value_bytes = cells * sizeof *s->value;
-        s->column = mem_resize(NULL, 0, s->column_bytes, "a row", err);
-        s->value = mem_resize(NULL, 0, s->value_bytes, "a row", err);
-        if (!s->column || !s->value)
-            return false;
-    }
-    if (!builder_reserve(b, length / 2 + 1, cells, err)) /* a line: a label and a newline at least */
-        return false;
+    if (s->column_bytes >= cells * sizeof *s->column)
+        return true;
+    mem_free(s->column, s->column_bytes);
+    mem_free(s->value, s->value_bytes);
+    s->column_bytes = cells * sizeof *s->column;
+    s->value_bytes = cells * sizeof *s->value;
+    s->column = mem_resize(NULL, 0, s->column_bytes, "a row", err);
+    s->value = mem_resize(NULL, 0, s->value_bytes, "a row", err);
+    return s->column && s->value;
+}
+
+static bool libsvm_parse(void *sink, const char *text, uint64_t length, uint64_t most, const char **where,
+                         bda_error *err)
+{
+    libsvm *s = sink;
     const char *end = text + length;
+    uint64_t cells = length / 4 + 1; /* a blank, an index, a colon, a value: four bytes at least */
+    *where = s->where = NULL;
+    if (!make_room(s, cells, err))
+        return false;
+    if (!builder_reserve(&s->to.rows, length / 2 + 1, cells, err)) /* a line: a label and a newline at least */
+        return false;
     while (text < end && most > 0) {
         text = lines_skip_blanks(text);
         if (*text == '\n')
             text++;
         else if (*text == '#')
-            text = next_line(text, end);
-        else if (!(text = parse_row(s, b, text, err)))
-            return false;
-        else
+            text = lines_after(text, end);
+        else if ((text = parse_row(s, text, err)))
             most--;
+        else
+            break;
     }
-    s->where = NULL;
+    *where = s->where;
+    return text != NULL;
+}
+
+static void libsvm_like(void *sink, const void *other)
+{
+    *(libsvm *)sink = (libsvm){.zero_based = ((const libsvm *)other)->zero_based,
+                               .may_lack_labels = ((const libsvm *)other)->may_lack_labels};
+}
+
+static void libsvm_close(void *sink)
+{
+    libsvm *s = sink;
+    mem_free(s->column, s->column_bytes);
+    mem_free(s->value, s->value_bytes);
+    row_sink_free(&s->to);
+    *s = (libsvm){0};
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------- */
+
+#define CELL_TEXT (NUMBER_TEXT + 12) /* at most: a blank, an index of 10 digits, a colon, a value */
+
+static bool libsvm_write(page *t, const data *d, uint64_t i, bool zero_based, bda_error *err)
+{
+    const rows *r = &d->rows;
+    uint64_t begin = r->start[i], end = r->start[i + 1];
+    if (!page_reserve(t, NUMBER_TEXT + 1 + (end - begin) * CELL_TEXT, err))
+        return false;
+    char same[NUMBER_TEXT], *to = number_write(t->bytes + t->used, d->target.real[i]);
+    uint64_t length = (uint64_t)(number_write(same, r->form == ROWS_CONSTANT ? r->value[i] : 1) - same);
+    for (uint64_t k = begin; k < end; k++) {
+        uint64_t column = r->form == ROWS_FLOAT ? r->pair[k].column : r->column[k];
+        *to++ = ' ';
+        to = number_write_whole(to, column + !zero_based);
+        *to++ = ':';
+        if (r->form == ROWS_FLOAT || r->form == ROWS_DOUBLE) {
+            to = number_write(to, r->form == ROWS_FLOAT ? (double)r->pair[k].value : r->value[k]);
+        } else {
+            memcpy(to, same, length);
+            to += length;
+        }
+    }
+    *to++ = '\n';
+    t->used = (uint64_t)(to - t->bytes);
     return true;
 }
+
+const format libsvm_format = {
+    .name = "LIBSVM text",
+    .cut_at = LINES_ONE,
+    .count = libsvm_count,
+    .skip = libsvm_skip,
+    .parse = libsvm_parse,
+    .sink_bytes = sizeof(libsvm),
+    .like = libsvm_like,
+    .close = libsvm_close,
+    .held = row_sink_held,
+    .cut = row_sink_cut,
+    .join = row_sink_join,
+    .expect = row_sink_expect,
+    .write = libsvm_write,
+};

@@ -1,11 +1,12 @@
-/* lines.c - complete lines in a reused buffer of a size that stays in the cache; it grows for a longer line. */
+/* lines.c - complete lines or paragraphs in a reused buffer of a size that stays in the cache; it grows for a longer
+ * one. */
 #include "data/lines.h"
 
 #include "base/memory.h"
 
-#include <string.h>
-
 #define BLOCK ((uint64_t)512 << 10)
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define MARK_BYTES 3
 
 static bool grow(lines *l, bda_error *err)
 {
@@ -38,14 +39,19 @@ static bool refill(lines *l, bda_error *err)
     return true;
 }
 
+static void pass(lines *l, uint64_t bytes)
+{
+    l->begin += bytes;
+    l->offset += bytes;
+}
+
 /* A line begins at `from` if the byte before ends one; otherwise the first to begin is behind the next newline. */
 static bool skip_broken_line(lines *l, bda_error *err)
 {
     for (;;) {
         const char *p = l->buffer + l->begin, *newline = memchr(p, '\n', l->filled - l->begin);
         uint64_t passed = newline ? (uint64_t)(newline + 1 - p) : l->filled - l->begin;
-        l->begin += passed;
-        l->offset += passed;
+        pass(l, passed);
         if (newline || l->ended)
             return true;
         if (!refill(l, err))
@@ -53,13 +59,44 @@ static bool skip_broken_line(lines *l, bda_error *err)
     }
 }
 
-bool lines_open(lines *l, source *s, uint64_t from, uint64_t to, bda_error *err)
+/* To the first blank line from here on, which a paragraph may follow. */
+static bool skip_broken_paragraph(lines *l, bda_error *err)
 {
-    *l = (lines){.source = s, .limit = to, .offset = from > 0 ? from - 1 : 0};
+    for (;;) {
+        const char *p = l->buffer + l->begin, *newline = memchr(p, '\n', l->filled - l->begin);
+        if (newline && lines_skip_blanks(p) == newline)
+            return true;
+        if (newline)
+            pass(l, (uint64_t)(newline + 1 - p));
+        else if (l->ended)
+            return true;
+        else if (!refill(l, err))
+            return false;
+    }
+}
+
+/* The first unit begins behind the mark, and belongs to whoever reads the first byte of the text. */
+static void skip_mark(lines *l)
+{
+    if (l->filled - l->begin < MARK_BYTES || memcmp(l->buffer + l->begin, BYTE_ORDER_MARK, MARK_BYTES) != 0)
+        return;
+    pass(l, MARK_BYTES);
+    if (l->limit > 0 && l->limit <= MARK_BYTES)
+        l->limit = MARK_BYTES + 1;
+}
+
+bool lines_open(lines *l, source *s, lines_unit unit, uint64_t from, uint64_t to, bda_error *err)
+{
+    *l = (lines){.source = s, .unit = unit, .limit = to, .offset = from > 0 ? from - 1 : 0};
     if (!grow(l, err))
         return false;
     memset(l->buffer, 0, LINES_BEFORE);
-    return source_seek(s, l->offset, err) && refill(l, err) && (from == 0 || skip_broken_line(l, err));
+    if (!source_seek(s, l->offset, err) || !refill(l, err))
+        return false;
+    if (from > 0)
+        return skip_broken_line(l, err) && (unit == LINES_ONE || skip_broken_paragraph(l, err));
+    skip_mark(l);
+    return true;
 }
 
 void lines_close(lines *l)
@@ -68,26 +105,65 @@ void lines_close(lines *l)
     *l = (lines){0};
 }
 
+/* Where the last unit to deliver ends of those the buffer holds whole; NULL: it holds none. */
+static const char *lines_end(const lines *l)
+{
+    const char *begin = l->buffer + l->begin;
+    const char *last = memrchr(begin, '\n', l->filled - l->begin);
+    if (!last)
+        return NULL;
+    uint64_t whole = (uint64_t)(last + 1 - begin), before_limit = l->limit - l->offset;
+    if (whole > before_limit) /* the last line to deliver holds the byte before the limit */
+        return lines_after(begin + before_limit - 1, last + 1);
+    return last + 1;
+}
+
+/* The first blank line at or behind the limit; NULL: the buffer does not reach that far, or has none. */
+static const char *blank_line_at_limit(const lines *l)
+{
+    const char *begin = l->buffer + l->begin, *end = l->buffer + l->filled;
+    if (l->limit - l->offset >= (uint64_t)(end - begin))
+        return NULL;
+    const char *p = begin + (l->limit - l->offset), *newline;
+    for (p--; (newline = memchr(p, '\n', (uint64_t)(end - p))); p = newline) {
+        if (newline + 1 == end)
+            return NULL;
+        if (*lines_skip_blanks(++newline) == '\n')
+            return newline;
+    }
+    return NULL;
+}
+
+static const char *paragraphs_end(const lines *l)
+{
+    const char *begin = l->buffer + l->begin, *end = l->buffer + l->filled, *at_limit = blank_line_at_limit(l);
+    if (at_limit)
+        return at_limit;
+    if (l->ended)
+        return end > begin ? end : NULL;
+    const char *last = memrchr(begin, '\n', (uint64_t)(end - begin));
+    for (const char *before; last && (before = memrchr(begin, '\n', (uint64_t)(last - begin))); last = before)
+        if (lines_skip_blanks(before + 1) == last)
+            return before + 1;
+    return NULL;
+}
+
 bool lines_next(lines *l, const char **text, uint64_t *length, uint64_t *offset, bda_error *err)
 {
     *length = 0;
     if (l->offset >= l->limit)
         return true;
-    const char *last;
-    while (!(last = memrchr(l->buffer + l->begin, '\n', l->filled - l->begin))) {
+    const char *end;
+    while (!(end = (l->unit == LINES_ONE ? lines_end : paragraphs_end)(l))) {
         if (l->ended)
             return true;
         if (!refill(l, err))
             return false;
     }
     *text = l->buffer + l->begin;
-    uint64_t whole = (uint64_t)(last + 1 - *text), before_limit = l->limit - l->offset;
-    if (whole > before_limit) /* the last line to deliver holds the byte before the limit */
-        whole = (uint64_t)((const char *)memchr(*text + before_limit - 1, '\n', whole) + 1 - *text);
-    *length = whole;
+    *length = (uint64_t)(end - *text);
     *offset = l->offset;
-    l->begin += whole;
-    l->offset += whole;
+    pass(l, *length);
     return true;
 }
 

@@ -4,35 +4,35 @@
 
 #include "data/builder.h"
 #include "data/data.h"
+#include "data/names.h"
+#include "data/schema.h"
 #include "data/source.h"
 
-typedef enum shard_format { SHARD_TEXT, SHARD_GZIP, SHARD_ZSTD, SHARD_BINARY, SHARD_MEMORY } shard_format;
+#define SHARD_FORMAT 40
 
 typedef struct shard {
-    builder rows;
+    builder rows;    /* its labels are numbers of `names` where named */
+    bool named;      /* labels are names; the same on all ranks */
+    bool unlabelled; /* its labels are 0, and stand for none */
+    name_set names;
+    const data_units *units;      /* NULL: each row is one. Otherwise the labels of the rows are its class numbers */
     void *map;                    /* of a binary file, whose cells the rows use */
     uint64_t map_bytes, map_used; /* used: by this rank's rows */
     uint64_t features;            /* largest column seen + 1 */
     bool reordered;
     uint64_t bytes_read;
-    shard_format format;
+    char format[SHARD_FORMAT]; /* as bda_data_summary has it; that of rank 0 counts */
+    bool binary;               /* it is our own format; likewise */
+    bool may_lack_labels;      /* NAN for all of them */
+    data_schema *schema;       /* of a table, or NULL; goes over to the data */
 } shard;
 
 void shard_free(shard *s);
 
-/* Which rows of a shared file of l instances are rank's: [*first, *end). */
-void shard_range(uint64_t instances, uint64_t blocks, int rank, int size, uint64_t *first, uint64_t *end);
-
 /* Makes data of all shards: agrees on counts, form and labels, cuts blocks. `shared`: the rows are of one file, as
- * shard_range says; otherwise each rank has what it has, and blocks are cut within. Takes the shard over. Collective;
+ * data_share says; otherwise each rank has what it has, and blocks are cut within. Takes the shard over. Collective;
  * fails on all ranks where `ok` is false on one. */
 data *shard_finish(comm *c, shard *s, bool ok, bool shared, const char *name, uint64_t blocks, double began,
                    bda_error *err);
-
-/* All rows of a text. Local. */
-bool text_read(source *s, const data_request *request, shard *to, bda_error *err);
-/* This rank's rows of one text. Collective, in that all ranks get here and leave in the same state; a failure that
- * strikes one rank at the end is left for shard_finish to spread. */
-bool text_read_shared(comm *c, source *s, const data_request *request, shard *to, bda_error *err);
 
 #endif

@@ -74,13 +74,16 @@ static bool begin_packed(source *s, bda_error *err)
 
 bool source_open(source *s, const char *path, bda_error *err)
 {
-    *s = (source){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
+    const bool standard_input = strcmp(path, "-") == 0;
+    *s = (source){.path = standard_input ? "standard input" : path,
+                  .fd = standard_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)};
+    path = s->path;
     struct stat about;
     if (s->fd < 0 || fstat(s->fd, &about) != 0)
         return err_set(err, BDA_FAILED, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(about.st_mode))
         return err_set(err, BDA_FAILED, "%s: is a directory, not a data file", path);
-    s->seekable = S_ISREG(about.st_mode);
+    s->seekable = S_ISREG(about.st_mode) && !standard_input; /* which may have been read from before */
     s->size = s->seekable ? (uint64_t)about.st_size : 0;
     if (!raw_read(s, s->head, SOURCE_HEAD, &s->heads, err))
         return false;

@@ -23,7 +23,7 @@ typedef struct source {
     struct source_packed *packed;
 } source;
 
-/* Fails where the path cannot be opened or is a directory. source_close accepts a source that is zeroed, or that
+/* "-" is standard input. Fails where the path cannot be opened or is a directory. source_close accepts a source that is zeroed, or that
  * failed to open. */
 bool source_open(source *s, const char *path, bda_error *err);
 void source_close(source *s);

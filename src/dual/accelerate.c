@@ -16,8 +16,8 @@
  *   restart      where P(x_s) > P(x_{s-1}) the next centre is x_s itself
  *   kappa        2 sqrt(K) L R^2, R^2 the mean of |x_i|^2 and L a bound of the second derivative of the losses (C for
  *                those with kinks), at least sigma. Passes over one block make the problem of a stage easy from L R^2
- *                on, K blocks that do not see each other from up to K times that; the root of K and the 2 were found
- * by trial.
+ *                on, K blocks that do not see each other from up to K times that; the root of K and the 2 were
+ *                found by trial
  *
  * alpha is feasible for the problem without the pull, and w is a point of it: what is reported is its own primal and
  * dual, and  P(w) + f(alpha) = [g(w) + g*(v) - w'v] + sum_i [xi_i + xi_i* + alpha_i x_i'w],  of which the sum is the
@@ -120,16 +120,30 @@ static bool inner_interrupted(watch *self)
 }
 
 /* From the shifted problem to the one that is solved. */
+static round_report translate(const accelerated *r, const round_report *report, const double *w)
+{
+    const penalty *g = &r->p->penalty, *shifted = &r->shifted.penalty;
+    const double *v = report->anew ? r->run.dv : r->run.v;
+    round_report told = *report;
+    told.primal = report->primal - 0.5 * r->kappa * distance(r, w, r->y, r->before);
+    told.dual = report->dual - shifted->kind->conjugate(shifted, v) + g->kind->conjugate(g, v);
+    told.gap = report->gap + g->kind->distance(g, w, v);
+    return told;
+}
+
+static bool inner_ends(watch *self, const round_report *report, double *to_go)
+{
+    accelerated *r = of(self);
+    const round_report told = translate(r, report, r->run.w);
+    return r->outer->ends && r->outer->ends(r->outer, &told, to_go);
+}
+
 static bool report_round(watch *self, const round_report *report, const double *w)
 {
     accelerated *r = of(self);
-    const penalty *g = &r->p->penalty, *shifted = &r->shifted.penalty;
-    const double *v = r->run.v;
-    round_report told = *report;
+    const round_report told = translate(r, report, w);
     r->stage_gap = report->gap;
-    told.primal = r->primal = report->primal - 0.5 * r->kappa * distance(r, w, r->y, r->before);
-    told.dual = report->dual - shifted->kind->conjugate(shifted, v) + g->kind->conjugate(g, v);
-    told.gap = report->gap + g->kind->distance(g, w, v);
+    r->primal = told.primal;
     if (report->round == 0) {
         r->last_primal = r->primal;
         r->enough = 2.0 / 9 * report->gap;
@@ -141,21 +155,23 @@ static bool report_round(watch *self, const round_report *report, const double *
 
 /* ---- before ------------------------------------------------------------------------------------------------- */
 
-/* The mean of |x_i|^2 over all instances. Collective. */
+/* The mean of |x_i|^2 over all rows. Collective. */
 static double mean_norm(problem *p, double *mine, double *all)
 {
     const data *d = p->data;
     for (uint64_t k = 0; k < d->local_blocks; k++) {
         sum s = {0, 0};
+        uint64_t first, end;
+        data_block_rows(d, k, &first, &end);
 #define CALL(form)                                                                                                   \
-    for (uint64_t i = d->block_start[k]; i < d->block_start[k + 1]; i++)                                             \
+    for (uint64_t i = first; i < end; i++)                                                                           \
     sum_add(&s, rows_norm(&p->rows, form, i))
         ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
         mine[k] = sum_value(&s);
     }
     comm_gather_blocks(p->comm, d->blocks, mine, 1, all);
-    return comm_column_sum(all, d->blocks, 0, 1) / (double)d->instances;
+    return comm_column_sum(all, d->blocks, 0, 1) / (double)d->rows_all;
 }
 
 /* A bound of the second derivative of the losses; their slope where they have kinks. */
@@ -164,18 +180,7 @@ static double steepness(const problem *p)
     double C = 0;
     for (uint64_t m = 0; m < p->classes; m++)
         C = fmax(C, p->cost[m]);
-    switch (p->loss->kind) {
-    case LOSS_LOGISTIC:
-        return C * (p->classes > 2 ? 0.5 : 0.25);
-    case LOSS_HINGE:
-    case LOSS_EPSILON_INSENSITIVE:
-        return C;
-    case LOSS_SQUARED_HINGE:
-    case LOSS_SQUARED_EPSILON_INSENSITIVE:
-    case LOSS_SQUARED_ERROR:
-        return 2 * C;
-    }
-    return NAN;
+    return C * p->task->steepness;
 }
 
 /* With the squared norm the Hessian of the conjugate is 1 / (1 + kappa) everywhere: a number in place of a vector.
@@ -195,10 +200,12 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
                              watch *watch, bda_error *err)
 {
     *r = (accelerated){.p = p, .outer = watch, .shifted = *p};
-    r->watch = (struct watch){.seconds = inner_seconds, .interrupted = inner_interrupted, .round = report_round};
+    r->watch = (struct watch){
+        .seconds = inner_seconds, .interrupted = inner_interrupted, .round = report_round, .ends = inner_ends};
     r->shifted.penalty = penalty_shifted(&p->penalty, 1, NULL); /* pull and centre are known below */
     if (!dual_open(&r->run, self->preset, &r->shifted, options, &r->watch, err))
         return false;
+    watch->facts = r->watch.facts;
     arena *m = &r->run.memory;
     bool ok = (r->y = ARENA_TAKE(m, double, p->n, err)) && (r->last = ARENA_TAKE(m, double, p->n, err)) &&
               (r->before = ARENA_TAKE(m, double, p->n, err));

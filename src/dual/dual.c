@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/accelerate.h"
+#include "problem/structured.h"
 
-static void begin_lengths(dual_run *r);
+static void begin_lengths(dual_run *r, const method_options *options);
 
 /* Algorithm 2. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
@@ -24,7 +26,7 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
     dual_run r;
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     if (ok)
-        begin_lengths(&r);
+        begin_lengths(&r, options);
     for (uint64_t t = 0; ok; t++) {
         p->penalty.kind->gradient(&p->penalty, r.w, r.v); /* w = grad g*(v) */
         if (dual_evaluate(&r, t))                         /* P(w), f(alpha), their gap; the best w is kept; stop? */
@@ -70,7 +72,7 @@ double dual_overlap(const dual_run *r, double together, double apart)
  * Crammer and Singer's wants those of few, and a round goes through a w for each of them several times. */
 static double look(const problem *p)
 {
-    return p->classes > 2 && p->loss->kind != LOSS_LOGISTIC ? LOOK_OF_CLASSES : LOOK;
+    return p->task->sparse ? LOOK_OF_CLASSES : LOOK;
 }
 
 /* The gap falls about as fast as it did in the last looks at it. */
@@ -101,6 +103,8 @@ void dual_choose_epochs(dual_run *r)
  *     P(t w) + f(alpha) = sum_i [xi_i(t z_i) + xi_i*(-alpha_i) + alpha_i t z_i] + (t - 1)^2 g*(v).   */
 static void choose_length(dual_run *r, double g_star, int column, int columns)
 {
+    r->report.stretches = true;
+    r->report.plain_primal = r->report.primal;
     static const double around[BLOCK_LENGTHS] = {0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4}; /* of the last t - 1 */
     double stretch = 0;
     for (int k = 0; k < BLOCK_LENGTHS; k++) {
@@ -117,9 +121,9 @@ static void choose_length(dual_run *r, double g_star, int column, int columns)
         r->length[k] = 1 + next * around[k];
 }
 
-static void begin_lengths(dual_run *r)
+static void begin_lengths(dual_run *r, const method_options *options)
 {
-    r->lengthens = r->models > 1 && r->p->loss->kind == LOSS_HINGE && r->p->classes <= 2;
+    r->lengthens = !options->no_scaling && r->models > 1 && r->p->task->lengths;
     for (int k = 0; k < BLOCK_LENGTHS; k++)
         r->length[k] = 1 + ldexp(1, -2 * k);
     for (uint64_t k = 0; r->lengthens && k < r->local; k++)
@@ -134,8 +138,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     problem *p = r->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
     const double *w = t == 0 && vec_largest(r->w, p->n, p->threads) == 0 ? NULL : r->w;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, p->threads)
         block_evaluate(r->blocks[k], w, r->travelled, &r->value[k]);
     double seconds = r->watch->seconds(r->watch);
     bool interrupted = r->watch->interrupted(r->watch);
@@ -161,7 +164,8 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     double g_star = reg->identity ? g : reg->conjugate(&p->penalty, r->v);
     report->primal = g + dual_column_sum(r, LOSS, columns);
     report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, columns);
-    report->gap = dual_column_sum(r, GAP, columns); /* g(w) + g*(v) = w'v, so this is all of it */
+    const double terms = dual_column_sum(r, GAP, columns);
+    report->gap = terms; /* g(w) + g*(v) = w'v, so this is all of it */
     if (r->lengthens)
         choose_length(r, g_star, GAP_AT, columns);
     report->seconds = dual_column_max(r, SECONDS, columns);
@@ -172,7 +176,10 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->comm_seconds += comm_said(p->comm)->seconds - comm_before;
     report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
     report->blocks = r->blocks;
+    report->shares = pool_is_open(&r->pool);
+    dual_certify(r, r->w, terms);
     bool stop = r->watch->round(r->watch, report, r->w);
+    dual_repair(r);
     if (r->as_needed)
         dual_choose_epochs(r);
     *report = (round_report){0};
@@ -195,24 +202,25 @@ void dual_solve(dual_run *r, uint64_t t)
                     .a2 = r->a2,
                     .separate = r->separate,
                     .epochs = r->epochs,
+                    .learning = r->learning,
+                    .settled_outputs = r->settled_outputs,
                     .pool = r->start ? r->ahead : r->w,
                     .seed = r->seed,
                     .round = t,
                     .trial = r->trial,
                     .trials = r->trials};
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    if (r->pool.seat) {
+    if (pool_is_open(&r->pool)) {
         pool_fill(&r->pool, s.pool);
         shuffle_turns(r, t);
     }
     if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
         p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t j = 0; j < r->local; j++) {
+    FOR_BLOCKS (j, r->local, p->threads) {
         const uint64_t k = r->turn[j];
         subproblem own = s;
         own.w = r->start ? r->start[k] : r->w;
-        own.seat = r->pool.seat ? &r->pool.seat[k] : NULL;
+        own.seat = pool_is_open(&r->pool) ? &r->pool.seat[k] : NULL;
         block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
     }
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
@@ -243,6 +251,7 @@ bool dual_sum(dual_run *r, bda_error *err)
     dual_gather(r, COLUMNS);
     block_direction *all = &r->direction;
     all->largest = dual_column_max(r, LARGEST, COLUMNS);
+    r->largest_added = fmax(r->largest_added, all->largest);
     all->cells = dual_column_sum(r, CELLS, COLUMNS);
     all->slope = dual_column_sum(r, SLOPE, COLUMNS);
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
@@ -264,8 +273,7 @@ void dual_move(dual_run *r, double eta)
 {
     problem *p = r->p;
     double begin = clock_now();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, p->threads)
         block_move(r->blocks[k], eta);
     vec_add(r->v, eta, r->dv, p->n, p->threads);
     r->report.step = eta;
@@ -273,6 +281,8 @@ void dual_move(dual_run *r, double eta)
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */
+
+#define PAPER_LEARNING_EPOCHS 10 /* of structures, after each inference (section 7.2) */
 
 static double choose_a1(const preset *preset, const problem *p, const method_options *o)
 {
@@ -298,8 +308,10 @@ static double choose_a2(dual_run *r, const preset *preset, const method_options 
 {
     if (!isnan(o->a2))
         return o->a2;
-    bool strongly_convex = r->p->loss->smooth; /* of the conjugate: the loss has a Lipschitz gradient */
-    if (preset->a2 == A2_DAMPED)               /* with one block the model is the dual itself */
+    bool strongly_convex =
+        r->p->loss->smooth &&
+        (!r->p->task->structure || r->p->task->smooth); /* of the conjugate: the loss has a Lipschitz gradient */
+    if (preset->a2 == A2_DAMPED)                        /* with one block the model is the dual itself */
         return strongly_convex || r->models == 1 ? 0 : 1e-3;
     if (preset->a2 == A2_ZERO)
         return 0;
@@ -333,6 +345,18 @@ static line_search choose_search(const preset *preset, const problem *p, const m
     return search;
 }
 
+static method_facts tell_facts(const dual_run *r)
+{
+    static const char *const searches[] = {NULL, "exact", "backtracking", "none"};
+    static const char *const rules[] = {NULL, "least dual along the direction", "Armijo", "fixed"};
+    return (method_facts){.a1 = r->a1,
+                          .a2 = r->a2,
+                          .step = r->search == SEARCH_NONE ? r->fixed_step : NAN,
+                          .local_epochs = r->as_needed ? 0 : r->epochs,
+                          .line_search = searches[r->search],
+                          .step_rule = rules[r->search]};
+}
+
 static bool take_memory(dual_run *r, bda_error *err)
 {
     const problem *p = r->p;
@@ -357,6 +381,19 @@ static bool take_memory(dual_run *r, bda_error *err)
     return r->w && (identity || r->h);
 }
 
+/* Local. */
+static bool steps_are_fine(const dual_run *r, const preset *preset, bda_error *err)
+{
+    const bool coupled = r->a1 > 0 && r->a2 == 0 && !preset->separate;
+    const bool whole = r->search == SEARCH_BACKTRACKING || (r->search == SEARCH_NONE && r->fixed_step == 1);
+    for (uint64_t k = 0; k < r->local; k++)
+        if (r->blocks[k]->kind->whole_steps && !(coupled && whole))
+            return err_set(err, BDA_USAGE,
+                           "trees with --loss=logistic move by whole steps, without damping: --a2, --step and "
+                           "--line-search=exact are not for them, and of methods --method=auto, bda or disdca would do");
+    return true;
+}
+
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
                bda_error *err)
 {
@@ -369,7 +406,10 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     if (coupled && method_shares(options) &&
         !pool_open(&r->pool, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
-    r->models = r->pool.one_machine ? 1 : r->pool.u ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    r->models = r->pool.one_machine ? 1 : pool_is_open(&r->pool) ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    /* Blocks of structures want the same weights: with less than that the primal goes up and down from round to round. */
+    if (p->task->structure && preset->a1 == A1_ONE && isnan(options->a1) && !options->a1_is_blocks && !preset->safe)
+        r->a1 = (double)r->models;
     if (!comm_agree(p->comm, take_memory(r, err), err))
         return false;
     r->a2 = choose_a2(r, preset, options);
@@ -378,15 +418,24 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     r->separate = preset->separate;
     r->search = choose_search(preset, p, options);
     r->fixed_step = choose_fixed_step(r, preset, options);
+    if (!comm_agree(p->comm, steps_are_fine(r, preset, err), err))
+        return false;
     r->tau = options->tau;
     r->beta = options->beta;
     r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
     r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED;
+    r->learning = options->learning_epochs > 0 ? options->learning_epochs
+                  : preset->paper_inference    ? PAPER_LEARNING_EPOCHS
+                  : p->task->structure         ? p->task->structure->visits
+                                               : 1;
+    r->settled_outputs =
+        options->inference == INFERENCE_DEFAULT ? preset->paper_inference : options->inference == INFERENCE_ROUND;
     r->to_go_before = INFINITY;
     r->seed = options->seed;
     r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)
         r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
+    watch->facts = tell_facts(r);
     return true;
 }
 

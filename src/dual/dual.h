@@ -22,6 +22,8 @@ typedef struct dual_run {
     line_search search;
     double fixed_step, tau, beta;
     int64_t epochs;
+    int64_t learning;     /* of structures, as in a subproblem */
+    bool settled_outputs; /* likewise */
     bool as_needed;       /* so many as the gap's fall asks for */
     double to_go_before;  /* of the watch, at the last round */
     double fall;          /* of its logarithm in a pass, smoothed */
@@ -38,7 +40,7 @@ typedef struct dual_run {
     double *w;                        /* [n] grad g*(v); v itself where the regulariser is the squared norm */
     double *h;                        /* [n] the diagonal of the Hessian of g* at v; NULL where it is the identity */
     double *dv;                       /* [n] X da */
-    pool pool;                        /* where blocks share their u; pool.u == NULL: they do not */
+    pool pool;                        /* where blocks share their u, see pool_is_open */
     double **start;                   /* [local][n] in place of w, see hull.c; NULL: w */
     const double *ahead;              /* [n] then what the starts have in common */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
@@ -50,6 +52,7 @@ typedef struct dual_run {
     block_direction direction;
     double trial[BLOCK_TRIALS]; /* 1, beta, beta^2 ... */
     int trials;                 /* that come with the direction: with one block the model is exact, and 1 will do */
+    double largest_added;       /* largest |dv_j| of a block in any round so far */
     double travelled;           /* sum of |w - w'| over the moves so far */
     bool lengthens;             /* the model is the best of t w for the lengths t; otherwise w */
     double length[BLOCK_LENGTHS];
@@ -66,6 +69,14 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
 void dual_close(dual_run *r);
 /* Primal, dual and gap at w and alpha, reported to the watch as round t; true: stop. */
 bool dual_evaluate(dual_run *r, uint64_t t);
+/* Before the watch is told of a round in which it may say stop, and every DUAL_CERTIFY rounds: X alpha is computed anew
+ * from alpha and the rows, into r->dv, and dual and gap of r->report become those of it. `w` is the report's model,
+ * `terms` the sum of the gap's terms over the instances, for a w that is no longer than it was found. Costs one pass and
+ * one vector. dual_repair, after the watch has been told, puts r->dv in the place of v where they differ by more than
+ * rounding, which must not happen; builds with assertions end there. Both collective. */
+#define DUAL_CERTIFY 64
+void dual_certify(dual_run *r, const double *w, double terms);
+bool dual_repair(dual_run *r);
 /* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
 void dual_solve(dual_run *r, uint64_t t);
 /* dv and the scalars of the ray, summed over all blocks: one vector. */

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -71,8 +72,7 @@ bool hull_evaluate(hull_run *r, bda_error *err)
     dual_run *d = &r->d;
     problem *p = d->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++)
+    FOR_BLOCKS (k, d->local, p->threads)
         block_evaluate(d->blocks[k], d->w, 0, &d->value[k]);
     for (uint64_t k = 0; k < d->local; k++) {
         double *to = d->mine + k * COLUMNS;
@@ -116,7 +116,7 @@ const char *hull_choice(const hull_run *r)
         {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
     };
     static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
-    const bool shared = r->d.pool.u != NULL;
+    const bool shared = pool_is_open(&r->d.pool);
     return r->plain ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
 }
 
@@ -135,13 +135,22 @@ static void choose_epochs(hull_run *r)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
-    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->pool.queues ||
-        p->loss->kind == LOSS_LOGISTIC)
+    if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->pool.queues || p->task->entropic)
         return;
     dual_foresee(d);
     const double rest = REST_OF_ROUND + REST_VECTORS * (double)p->n / fmax((double)p->nonzeros, 1);
     const double needed = d->passes_left > 0 ? ceil(DUAL_CAUTION * d->passes_left) : MOST_EPOCHS;
     d->epochs = (int64_t)fmax(fmin(fmin(rint(rest / r->an_epoch), needed), MOST_EPOCHS), LEAST_EPOCHS);
+}
+
+/* The points and the momentum, whose images may be as wrong as v was. */
+static void forget(hull_run *r)
+{
+    r->points = 0;
+    r->kept_solutions = r->kept_images = 0;
+    r->newest = -1;
+    r->moved = false;
+    r->t_now = 1;
 }
 
 /* The gap of best and alpha, term by term. */
@@ -153,8 +162,7 @@ bool hull_report(hull_run *r, uint64_t t)
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
     double seconds = d->watch->seconds(d->watch);
     bool interrupted = d->watch->interrupted(d->watch);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, p->threads) {
         double *to = d->mine + k * COLUMNS;
         to[GAP] = block_gap(d->blocks[k], r->z_best[k]);
         to[SECONDS] = seconds;
@@ -172,7 +180,8 @@ bool hull_report(hull_run *r, uint64_t t)
     to->round = t;
     to->primal = r->best_primal;
     to->dual = d->f;
-    to->gap = dual_column_sum(d, GAP, COLUMNS) + p->penalty.kind->distance(&p->penalty, r->best, d->v);
+    const double terms = dual_column_sum(d, GAP, COLUMNS);
+    to->gap = terms + p->penalty.kind->distance(&p->penalty, r->best, d->v);
     to->seconds = dual_column_max(d, SECONDS, COLUMNS);
     to->interrupted = dual_column_max(d, INTERRUPTED, COLUMNS) > 0;
     to->stalled = d->idle_rounds >= 10;
@@ -180,11 +189,15 @@ bool hull_report(hull_run *r, uint64_t t)
     to->bytes_sent = comm_said(p->comm)->bytes;
     to->blocks = d->blocks;
     to->kept_best = true;
+    to->shares = pool_is_open(&d->pool);
     to->choice = hull_choice(r);
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
+    dual_certify(d, r->best, terms);
     bool stop = d->watch->round(d->watch, to, r->best);
+    if (dual_repair(d)) /* what was built on v goes with it */
+        forget(r);
     if (r->plain)
         dual_choose_epochs(d);
     else
@@ -226,8 +239,7 @@ static void look_ahead(hull_run *r, double beta)
         w_y = r->scratch;
     }
     d->ahead = w_y;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, p->threads) {
         double *to = r->start[k];
         block_advance(d->blocks[k], 2 * r->ring, beta, r->slopes[k], r->advanced[k]);
         if (!d->h) {
@@ -260,8 +272,7 @@ static void complete_directions(hull_run *r)
 {
     dual_run *d = &r->d;
     const uint64_t n = d->p->n;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, d->p->threads) {
         double *dv = d->dv_block[k];
         if (d->models > 1)
             r->apart[k] = vec_dot(dv, dv, n, 1);
@@ -340,8 +351,7 @@ static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err)
             ok = block_keep(d->blocks[k], 2 * r->ring, 0) && ok;
     r->moved = true;
     double *point_image = r->image[at];
-#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t j = 0; j < p->n; j++)
+    FOR_NUMBERS (j, p->n, p->threads)
         point_image[j] = d->v[j] + length * d->dv[j];
     r->newest_solution = at;
     d->report.local_seconds += clock_now() - begin - d->report.line_search_seconds;
@@ -383,8 +393,7 @@ static bool image(hull_run *r, bda_error *err)
         p->penalty.kind->gradient(&p->penalty, r->aim, aim);
         aim = r->aim;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, p->threads) {
         instances_margins(&r->part[k], aim, r->z_aim[k]);
         for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
             r->z_aim[k][i] -= r->z_best[k][i];
@@ -484,12 +493,10 @@ static bool take_points(hull_run *r, bda_error *err)
 /* What a ring of so many points of each kind takes on this rank. */
 static double bytes_kept(const problem *p, int ring)
 {
-    const double width = p->classes > 2 ? (double)p->classes : 1, rows = (double)p->rows.count;
-    const double margins = 6, points = 2 * ring * (p->loss->kind == LOSS_LOGISTIC && width == 1 ? 2 : 1);
-    const bool sparse = width > 1 && p->loss->kind != LOSS_LOGISTIC; /* Crammer-Singer: about four alphas a row */
+    const double width = (double)p->outputs, rows = (double)p->rows.count;
+    const double margins = 6, points = 2 * ring, kept = p->task->kept ? (double)p->task->kept : width;
     const double shared = p->data->blocks > 1 ? 2 * (double)p->data->local_blocks : 0;
-    return sizeof(double) *
-           ((double)p->n * (2 * ring + 3 + shared) + rows * (margins * width + points * (sparse ? 8 : width)));
+    return sizeof(double) * ((double)p->n * (2 * ring + 3 + shared) + rows * (margins * width + points * kept));
 }
 
 /* On the rank that has least to spare; the same on all. */
@@ -510,7 +517,14 @@ static hull_form choose_form(const dual_run *d, const method_options *options)
 {
     if (options->hull != HULL_DEFAULT)
         return options->hull;
-    return d->pool.u && d->models > 1 ? HULL_FUSED : HULL_MOMENTUM;
+    return pool_is_open(&d->pool) && d->models > 1 ? HULL_FUSED : HULL_MOMENTUM;
+}
+
+static const char *const form_names[] = {NULL, "fused", "one-vector", "momentum"};
+
+static int64_t first_epochs(const hull_run *r)
+{
+    return r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? LEAST_EPOCHS : 1;
 }
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -522,7 +536,10 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     r->form = choose_form(&r->d, options);
     r->choosing = options->hull == HULL_DEFAULT && p->n >= WIDE;
     r->asked_epochs = options->local_epochs;
-    if (r->form == HULL_MOMENTUM && r->d.pool.u && r->d.models > 1)
+    watch->facts.form = form_names[r->form];
+    if (!r->d.as_needed)
+        watch->facts.local_epochs = first_epochs(r);
+    if (r->form == HULL_MOMENTUM && pool_is_open(&r->d.pool) && r->d.models > 1)
         return err_set(
             err, BDA_USAGE,
             "--hull=momentum with --threads-mode=lock-free needs all ranks on one machine; --hull=fused or "
@@ -533,7 +550,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
 bool hull_begin_primal(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
-    r->smooth = p->penalty.kind->smooth && loss_is_smooth(p->loss, p->classes);
+    r->smooth = p->penalty.kind->smooth && p->task->smooth;
     r->newest = -1;
     r->stretch = 0.25;
     r->length_patience = 1;
@@ -552,7 +569,7 @@ bool hull_begin_primal(hull_run *r, bda_error *err)
 static bool hull_begin(hull_run *r, bda_error *err)
 {
     problem *p = r->d.p;
-    r->d.epochs = r->asked_epochs > 0 ? r->asked_epochs : r->form == HULL_MOMENTUM ? LEAST_EPOCHS : 1;
+    r->d.epochs = first_epochs(r);
     r->ring = worst_share(p, HULL_RING) < 0.5 ? HULL_RING : HULL_RING / 2;
     r->t_now = r->d.as_needed && r->d.models == 1 ? UNDER_WAY : 1;
     r->a1 = 1;

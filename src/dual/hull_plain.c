@@ -44,18 +44,18 @@ double hull_plain_patience(const dual_run *d)
     const problem *p = d->p;
     if (d->models > 1)
         return BDA_PATIENCE;
-    if (p->loss->kind == LOSS_LOGISTIC)
+    if (p->task->entropic)
         return SLOW_PATIENCE;
-    if (p->classes <= 2)
+    if (p->task->single)
         return PLAIN_PATIENCE;
-    return fmin(fmax(CLASS_PATIENCE * (double)p->classes, SLOW_PATIENCE), PLAIN_PATIENCE);
+    return fmin(fmax(CLASS_PATIENCE * (double)p->outputs, SLOW_PATIENCE), PLAIN_PATIENCE);
 }
 
 bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
-    const bool kinks = p->penalty.kind->smooth && !loss_is_smooth(p->loss, p->classes);
+    const bool kinks = p->penalty.kind->smooth && !p->task->smooth;
     const double most = hull_plain_patience(d);
     const double a1 = d->a1;
     d->adapts = d->models > 1 && d->models == d->K;
@@ -87,7 +87,7 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
         dual_solve(d, *t);
         if (!dual_sum(d, err))
             return false;
-        if (d->adapts && p->loss->kind == LOSS_LOGISTIC) /* whose step is only ever halved */
+        if (d->adapts && p->task->entropic) /* whose step is only ever halved */
             d->a1 = fmax(d->a1, FIRST_A1);
         dual_move(d, dual_step(d));
     }

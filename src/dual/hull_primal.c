@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/hull.h"
 
@@ -98,8 +99,7 @@ static double value_at(subspace *s, const double *t, double *gradient, double *h
 {
     dual_run *d = &s->r->d;
     const int m = s->m, width = 1 + m + m * m, columns = first ? 2 * width : width;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, d->p->threads) {
         double *to = d->mine + k * (uint64_t)columns;
         loss_part(s, k, t, to);
         if (first)
@@ -262,8 +262,7 @@ static void take_step(const subspace *s, const double *t)
 {
     hull_run *r = s->r;
     const problem *p = r->d.p;
-#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t j = 0; j < p->n; j++) {
+    FOR_NUMBERS (j, p->n, p->threads) {
         double moved = 0;
         for (int a = 0; a < s->m; a++)
             moved += t[a] * along_column(r, s->aim, s->direction[a], j);
@@ -271,8 +270,7 @@ static void take_step(const subspace *s, const double *t)
             r->last_step[j] = moved;
         r->best[j] += moved;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->d.local; k++) {
+    FOR_BLOCKS (k, r->d.local, p->threads) {
         uint64_t length = r->part[k].count * r->part[k].width;
         double *z = r->z_best[k], *step = r->z_step ? r->z_step[k] : NULL;
         for (uint64_t i = 0; i < length; i++) {

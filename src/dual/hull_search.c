@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/hull.h"
 #include "dual/simplex.h"
@@ -56,8 +57,7 @@ void hull_products(hull_run *r, int changed, const int *which)
     dual_run *d = &r->d;
     const bool quadratic = d->p->loss->quadratic_dual;
     const int columns = changed * (quadratic ? 2 * others + 1 : others);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, d->p->threads) {
         double *to = d->mine + k * (uint64_t)columns;
         uint64_t first, end;
         hull_columns(r, k, &first, &end);
@@ -145,8 +145,7 @@ static double value_at(hull_run *r, const double *theta, double reach, double *s
     const int m = r->points, columns = 1 + m + m * m;
     dual_run *d = &r->d;
     double change;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++) {
+    FOR_BLOCKS (k, d->local, d->p->threads) {
         double *to = d->mine + k * (uint64_t)columns;
         block_combine(d->blocks[k], m, r->point, theta, reach, to, to + 1, to + 1 + m);
     }
@@ -214,13 +213,11 @@ static void move_to(hull_run *r, const double *theta)
         }
     if (used == 0)
         return;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t k = 0; k < d->local; k++)
+    FOR_BLOCKS (k, d->local, d->p->threads)
         if (!block_blend(d->blocks[k], used, point, weight))
             d->local_direction[k].failed = true; /* evaluate tells the others */
     const uint64_t n = d->p->n;
-#pragma omp parallel for schedule(static) num_threads(d->p->threads) if (d->p->threads > 1)
-    for (uint64_t j = 0; j < n; j++) {
+    FOR_NUMBERS (j, n, d->p->threads) {
         double moved = 0;
         for (int a = 0; a < used; a++)
             moved += weight[a] * (r->image[point[a]][j] - d->v[j]);

@@ -11,7 +11,14 @@ const method bda_method = {
     .name = "bda",
     .summary = "block-diagonal approximation with line search (Lee and Chang 2019)",
     .needs = ANY,
-    .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_DAMPED, .search = SEARCH_DEFAULT},
+    .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_DAMPED, .search = SEARCH_DEFAULT, .paper_inference = true},
+    .train = dual_train,
+};
+
+/* For tags and trees: outputs are sought where they are needed, in every visit. */
+const method online_method = {
+    .name = "bda",
+    .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_ZERO, .search = SEARCH_DEFAULT},
     .train = dual_train,
 };
 
@@ -66,7 +73,9 @@ const method prox_grad = {
 const method hull_method = {
     .name = "hull",
     .summary = "primal-dual hull: block-diagonal models, a search over past points",
-    .needs = ANY,
+    .needs = "any loss; rows, not sentences",
+    .rows = true,
     .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_DAMPED, .search = SEARCH_DEFAULT},
+    .primal = true,
     .train = hull_train,
 };

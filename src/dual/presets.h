@@ -15,8 +15,11 @@ typedef struct preset {
     line_search search;
     step_choice step;             /* where there is no line search */
     bool a1_between_1_and_blocks; /* what --a1 may be */
+    bool paper_inference;         /* of structures: INFERENCE_ROUND and 10 learning epochs, as in the paper */
+    bool safe;                    /* of structures: a1 = 1 does with h as it is */
 } preset;
 
-extern const method bda_method, hull_method, disdca, disdca_basic, cocoa_plus, dsvm_ave, prox_grad;
+extern const method online_method; /* of auto alone */
+extern const method momentum_method, bda_method, hull_method, disdca, disdca_basic, cocoa_plus, dsvm_ave, prox_grad;
 
 #endif

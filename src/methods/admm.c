@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/blockwise.h"
 #include "methods/rivals.h"
@@ -141,8 +142,7 @@ static void solve_blocks(admm_run *r, uint64_t t)
 {
     const int threads = r->base.p->threads;
     double begin = clock_now();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->base.local; k++)
+    FOR_BLOCKS (k, r->base.local, threads)
         solve_block(r, k, t);
     r->base.report.local_seconds = clock_now() - begin;
 }
@@ -236,8 +236,7 @@ static void try_scales(admm_run *r, double a, double b, const double *t, double 
     enum { COLUMNS = 2 * TRIALS };
     blockwise *base = &r->base;
     const int threads = base->p->threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < base->local; k++)
+    FOR_BLOCKS (k, base->local, threads)
         for (int i = 0; i < TRIALS; i++) {
             const double *z = r->margins[k], beyond = t[i] - 1;
             double *to = base->mine + k * COLUMNS + 2 * i;
@@ -283,8 +282,7 @@ static double find_scale(admm_run *r)
     const double once = g->kind->value(g, r->z);
     if (!(once > 0))
         return r->scale;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->base.local; k++)
+    FOR_BLOCKS (k, r->base.local, p->threads)
         instances_margins(&r->rows[k], r->z, r->margins[k]);
     for (uint64_t j = 0; j < p->n && !g->kind->smooth; j++)
         r->y[j] = 2 * r->z[j];
@@ -326,7 +324,7 @@ static bool take_memory(admm_run *r, problem *p, watch *watch, bda_error *err)
         return false;
     for (uint64_t k = 0; k < b->local; k++)
         r->rows[k] = instances_of(p, k);
-    if (!loss_is_smooth(p->loss, p->classes) &&
+    if (!p->task->structure && !p->task->smooth &&
         !(r->margins = instances_new_margins(&b->memory, r->rows, b->local, err)))
         return false;
     return (r->part = blockwise_vectors(b, err)) && (r->step = blockwise_vectors(b, err)) &&
@@ -342,6 +340,7 @@ static bool admm_open(admm_run *r, problem *p, const method_options *options, wa
                     .balance = options->balance,
                     .epochs = options->local_epochs,
                     .seed = options->seed};
+    watch->facts.local_epochs = options->local_epochs;
     return comm_agree(p->comm, take_memory(r, p, watch, err), err);
 }
 

@@ -73,6 +73,9 @@
 #define FALL 0.31         /* see newton_is_faster */
 #define UNCERTAIN 0.75    /* of P: the gap after the first pass */
 #define MANY_PASSES 60.0  /* are needed then */
+#define FALL_OF_LOSS 3.0  /* see gap_of_start */
+#define FEW_COLUMNS 10.0  /* instances for each: no more than MOST_FALL is learnt from so few weights */
+#define MOST_FALL 4.0
 
 /* What the estimates are made from. Nanoseconds of a block, as blocks work side by side: not of a rank, for the model
  * shall not depend on how many ranks share the blocks out. */
@@ -83,15 +86,24 @@ typedef struct extent {
     double digits;             /* logarithm of the accuracy asked for */
 } extent;
 
+/* The counts below are of digits gained since the start. The objective falls from P(0) to about P(0) / (1 + 3 s), s
+ * the stiffness, by a factor of three at most from there on the data sets tried: less where weights are few. */
+static double gap_of_start(const problem *p, const method_options *o)
+{
+    const bool few = (double)p->data->instances > FEW_COLUMNS * (double)p->rows.columns;
+    const double fall = 1 + FALL_OF_LOSS * p->stiffness;
+    return o->gap_of_start ? o->gap : o->gap / (few ? fmin(fall, MOST_FALL) : fall);
+}
+
 static extent measure(const problem *p, double gap)
 {
-    const double blocks = (double)p->data->blocks, instances = (double)p->data->instances;
+    const double blocks = (double)p->data->blocks, rows = (double)p->data->rows_all;
     return (extent){
         .cells = (double)p->nonzeros / blocks,
-        .pairs = p->pairs * instances / blocks,
-        .rows = instances / blocks,
+        .pairs = p->pairs * rows / blocks,
+        .rows = rows / blocks,
         .n = (double)p->n,
-        .classes = p->classes > 2 ? (double)p->classes : 1,
+        .classes = (double)p->outputs,
         .stiffness = p->stiffness,
         .digits = -log(fmin(fmax(gap, 1e-15), 0.5)),
     };
@@ -106,7 +118,7 @@ static bool own_blocks_do(const problem *p, const extent *e)
 {
     const bool kinks = !p->loss->smooth, rare = CELLS_A_WEIGHT * (double)p->n > (double)p->nonzeros;
     const double asked = e->stiffness * e->digits;
-    const bool soft = p->loss->kind == LOSS_LOGISTIC ? asked < SOFT_LOGISTIC : p->classes <= 2 && e->stiffness < SOFT;
+    const bool soft = p->task->entropic ? asked < SOFT_LOGISTIC : p->task->single && e->stiffness < SOFT;
     return soft && p->n >= SOFT_COLUMNS && (kinks || rare || asked < SOFT_DIGITS);
 }
 
@@ -127,12 +139,12 @@ static double primal_pass(const extent *e)
 
 static bool is_softmax(const problem *p)
 {
-    return p->classes > 2 && p->loss->kind == LOSS_LOGISTIC;
+    return p->task->entropic && !p->task->single;
 }
 
 static double dual_pass(const problem *p, const extent *e)
 {
-    double step = e->classes > 1 ? CLASS_TIME : p->loss->kind == LOSS_LOGISTIC ? ENTROPY_TIME : DUAL_TIME;
+    double step = e->classes > 1 ? CLASS_TIME : p->task->entropic ? ENTROPY_TIME : DUAL_TIME;
     double together = is_softmax(p) ? SOFTMAX_TIME : 0;
     return e->classes * (2 * e->cells / row_speed(e) + step * e->rows) + together * e->rows;
 }
@@ -143,10 +155,8 @@ static double newton_time(const problem *p, const extent *e)
     if (!p->loss->smooth)
         return (INTERIOR_DIGITS * e->digits + INTERIOR_WEIGHTS * log(e->n)) *
                (matrix + INTERIOR_PASSES * primal_pass(e));
-    double rounds = p->loss->kind == LOSS_SQUARED_ERROR                 ? 1
-                    : p->loss->kind == LOSS_SQUARED_EPSILON_INSENSITIVE ? TUBE_ROUNDS
-                                                                        : NEWTON_ROUNDS;
-    if (p->loss->kind == LOSS_LOGISTIC) /* the less P is bent, the nearer to a quadratic it is all the way */
+    double rounds = p->loss->quadratic ? 1 : p->loss->regression ? TUBE_ROUNDS : NEWTON_ROUNDS;
+    if (p->task->entropic) /* the less P is bent, the nearer to a quadratic it is all the way */
         rounds = fmin(rounds, 4 + 2 * cbrt(e->stiffness));
     return rounds * (matrix + 2 * primal_pass(e));
 }
@@ -156,7 +166,7 @@ static double newton_time(const problem *p, const extent *e)
  * which needs half. */
 static double tron_time(const problem *p, const extent *e)
 {
-    const double condition = (double)p->data->instances * e->stiffness;
+    const double condition = (double)p->data->rows_all * e->stiffness;
     const double passes = (1.2 + 0.54 * e->digits) * pow(condition, 0.35), rounds = 1 + e->digits / 2;
     const double pass = (CELL_PASS + CELL_CLASS_PASS * e->classes) * e->cells + ROW_CLASS_PASS * e->classes * e->rows;
     return passes * pass + rounds * ROW_CLASS_ROUND * e->classes * e->rows;
@@ -183,7 +193,7 @@ static double dual_passes(const problem *p, const extent *e, double gap)
 
 static double dual_time(const problem *p, const extent *e, double gap)
 {
-    const bool few_rounds = p->loss->kind == LOSS_LOGISTIC && own_blocks_do(p, e);
+    const bool few_rounds = p->task->entropic && own_blocks_do(p, e);
     const bool apart = p->data->blocks > 1 && !sharing_pays(p, e) && !few_rounds;
     return dual_passes(p, e, gap) * (apart ? BLOCKS_FACTOR : 1) * dual_pass(p, e);
 }
@@ -262,14 +272,33 @@ static bool relay_round(watch *self, const round_report *report, const double *w
     return r->stopped || (r->worth > 0 && newton_is_faster(r));
 }
 
+/* The dual point that newton is handed is one of those to be sure of. */
+static bool relay_ends(watch *self, const round_report *report, double *to_go)
+{
+    relay after = *(relay *)self;
+    if (!after.behind->ends || (after.worth == 0 && report->round == 0))
+        return false;
+    round_report told = *report;
+    told.round += after.before;
+    const bool ends = after.behind->ends(after.behind, &told, to_go);
+    after.round = told.round;
+    after.primal = fmin(after.primal, told.primal);
+    after.dual = fmin(after.dual, told.dual);
+    after.gap = fmax(0, after.primal + after.dual);
+    after.passes += told.epochs;
+    after.watch.to_go = *to_go;
+    return ends || (after.worth > 0 && newton_is_faster(&after));
+}
+
 static bool relay_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
-    extent e = measure(p, options->gap);
+    extent e = measure(p, gap_of_start(p, options));
     relay r = {.watch = {.to_go = watch->to_go,
                          .seconds = relay_seconds,
                          .interrupted = relay_interrupted,
-                         .round = relay_round},
+                         .round = relay_round,
+                         .ends = relay_ends},
                .behind = watch,
                .worth = newton_time(p, &e) / dual_pass(p, &e),
                .primal = INFINITY,
@@ -301,9 +330,9 @@ static const method hull_or_newton = {
 /* The least of the estimates; NULL: a dual method. tron is for the softmax over few features. */
 static const method *primal_method(const problem *p, double gap)
 {
-    const bool newton = serves(&newton_method, p), logistic = p->loss->kind == LOSS_LOGISTIC;
-    const bool tron = p->classes > 2 && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
-    const bool few_vectors = logistic && (p->classes <= 2 || !newton) && serves(&l_commdir, p);
+    const bool newton = serves(&newton_method, p), logistic = p->task->entropic;
+    const bool tron = !p->task->single && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
+    const bool few_vectors = logistic && (p->task->single || !newton) && serves(&l_commdir, p);
     if (newton && !p->loss->smooth)
         return hull_fits(p) ? &hull_or_newton : NULL;
     if (!newton && !tron && !few_vectors)
@@ -324,15 +353,24 @@ static const method *primal_method(const problem *p, double gap)
     return candidates[least].method;
 }
 
+static const method *choose_for_structures(const problem *p, const method_options *o)
+{
+    const bool ahead = p->task->dual->advance && p->penalty.kind->identity;
+    const bool asked = !isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT;
+    return p->data->blocks > 1 && ahead && !asked && !method_shares(o) ? &momentum_method : &online_method;
+}
+
 const method *auto_choose(const problem *p, const method_options *o)
 {
+    if (p->task->structure)
+        return choose_for_structures(p, o);
     if (o->hull != HULL_DEFAULT)
         return &hull_method;
     if (!isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT)
         return &bda_method;
     const method *primal = NULL;
     if (o->local_epochs == 0 && o->sharing != SHARE_MEMORY)
-        primal = primal_method(p, o->gap);
+        primal = primal_method(p, gap_of_start(p, o));
     if (primal)
         return primal;
     return hull_fits(p) ? &hull_method : &bda_method;
@@ -345,7 +383,7 @@ method_options auto_options(const problem *p, const method *chosen, const method
     if (dual && o.local_epochs == 0 && o.hull == HULL_DEFAULT)
         o.local_epochs = EPOCHS_AS_NEEDED;
     if (dual && o.sharing == SHARE_DEFAULT && p->data->blocks > 1) {
-        extent e = measure(p, o.gap);
+        extent e = measure(p, gap_of_start(p, &o));
         o.sharing = sharing_pays(p, &e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
     }
     return o;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/blockwise.h"
 #include "methods/rivals.h"
@@ -97,8 +98,7 @@ static void train_alone(average_run *r)
 {
     const int threads = r->base.p->threads;
     double begin = clock_now();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->base.local; k++)
+    FOR_BLOCKS (k, r->base.local, threads)
         train_block(r, k);
     r->base.report.local_seconds = clock_now() - begin;
 }
@@ -165,6 +165,7 @@ static bool average_open(average_run *r, problem *p, const method_options *optio
 {
     *r = (average_run){.epochs = options->local_epochs > 0 ? options->local_epochs : EPOCHS_MOST,
                        .seed = options->seed};
+    watch->facts.local_epochs = options->local_epochs;
     if (!comm_agree(p->comm, take_memory(r, p, watch, err), err))
         return false;
     if (r->h)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 
 bool blockwise_open(blockwise *r, problem *p, watch *watch, bda_error *err)
@@ -50,8 +51,7 @@ bool blockwise_evaluate(blockwise *r, uint64_t t, const double *w, const double 
     enum { LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, COLUMNS };
     problem *p = r->p;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, p->threads)
         block_evaluate(r->blocks[k], w, travelled, &r->value[k]);
     double seconds = r->watch->seconds(r->watch);
     bool interrupted = r->watch->interrupted(r->watch);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
@@ -79,8 +80,7 @@ static void take_gradient(descent *r)
     const penalty *g = &p->penalty;
     const double seconds = r->watch->seconds(r->watch);
     const bool interrupted = r->watch->interrupted(r->watch);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, p->threads) {
         const instances *b = &r->part[k];
         double *to = r->mine + k * COLUMNS;
         look(r, k, to);
@@ -135,16 +135,14 @@ bool descent_evaluate(descent *r, uint64_t t)
 
 void descent_margins(const descent *r, const double *d, double *const *q)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, r->p->threads)
         instances_margins(&r->part[k], d, q[k]);
 }
 
 void descent_move(descent *r, double t, const double *d, double *const *q)
 {
     vec_add(r->w, t, d, r->p->n, r->p->threads);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, r->p->threads)
         vec_add(r->z[k], t, q[k], r->part[k].count * r->part[k].width, 1);
 }
 
@@ -222,8 +220,7 @@ static void losses_along(descent *r, int m, double *const *const *q, int trials,
 {
     const int triangle = m * (m + 1) / 2, point = 1 + (gradient ? m : 0) + (hessian ? triangle : 0);
     const int columns = trials * point, threads = r->p->threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, threads) {
         const double *of[DESCENT_DIRECTIONS];
         double full[DESCENT_DIRECTIONS * DESCENT_DIRECTIONS] = {0};
         for (int i = 0; i < m; i++)

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/newton.h"
 
@@ -58,17 +59,15 @@ typedef struct shape {
 
 static inline shape shape_of(const problem *p, uint64_t row, uint64_t side)
 {
-    double label = p->data->label[row];
-    if (!p->loss->regression) {
-        double y = label == p->labels[1] ? 1 : -1;
-        return (shape){1, y};
-    }
+    if (!p->loss->regression)
+        return (shape){1, p->data->target.class[row] ? 1 : -1};
+    const double label = p->data->target.real[row];
     return side == 0 ? (shape){label - p->epsilon, 1} : (shape){-label - p->epsilon, -1};
 }
 
 static inline double cost_at(const problem *p, uint64_t row)
 {
-    return p->cost[!p->loss->regression && p->data->label[row] == p->labels[1]];
+    return p->cost[!p->loss->regression && p->data->target.class[row] == 1];
 }
 
 /* w = 0, b = C/2, and xi and s of the size of the offsets. alpha goes to the point that certifies. */
@@ -80,7 +79,7 @@ static void start(interior *in)
         sum size = {0, 0};
         for (uint64_t i = 0; i < r->part[k].count; i++)
             for (uint64_t j = 0; j < in->sides; j++)
-                sum_add(&size, fabs(shape_of(p, r->part[k].first + i, j).offset));
+                sum_add(&size, fabs(shape_of(p, r->part[k].first_row + i, j).offset));
         r->mine[2 * k] = sum_value(&size);
         r->mine[2 * k + 1] = (double)(r->part[k].count * in->sides);
     }
@@ -90,7 +89,7 @@ static void start(interior *in)
     in->scale = margin = margin > 0 ? margin : 1;
     for (uint64_t k = 0; k < r->local; k++)
         for (uint64_t i = 0; i < r->part[k].count; i++) {
-            uint64_t row = r->part[k].first + i;
+            uint64_t row = r->part[k].first_row + i;
             r->s[k][i] = 0;
             for (uint64_t j = 0; j < in->sides; j++) {
                 hinge *h = &in->hinges[k][i * in->sides + j];
@@ -108,8 +107,7 @@ static void start(interior *in)
 static void measure(interior *in)
 {
     descent *r = &in->x->r;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, r->p->threads) {
         sum products = {0, 0};
         for (uint64_t i = 0; i < r->part[k].count; i++) {
             double bend = 0;
@@ -176,8 +174,7 @@ static void set_targets(interior *in, aim what, double mu, double t)
 {
     descent *r = &in->x->r;
     const double longer = fmin(1, 1.5 * t + 0.1);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, r->p->threads)
         for (uint64_t i = 0; i < r->part[k].count; i++) {
             double pull = 0;
             for (uint64_t j = 0; j < in->sides; j++) {
@@ -195,8 +192,7 @@ static bool solve(interior *in)
     newton *x = in->x;
     descent *r = &x->r;
     const uint64_t n = r->p->n;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, r->p->threads)
         r->largest[k] = instances_image(&r->part[k], in->pull[k], r->part_sum[k]);
     descent_sum(r, x->d);
     vec_add(x->d, -1, r->gradient, n, r->p->threads);
@@ -248,8 +244,7 @@ static course complete_block(interior *in, hinge *hinges, const double *q, uint6
 static double complete(interior *in, double bend[2])
 {
     descent *r = &in->x->r;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, r->p->threads) {
         course c = complete_block(in, in->hinges[k], in->x->q[k], r->part[k].count);
         r->mine[3 * k] = c.fastest;
         r->mine[3 * k + 1] = sum_value(&c.first);
@@ -265,8 +260,7 @@ static void move(interior *in, double t)
 {
     descent *r = &in->x->r;
     descent_move(r, t, in->x->d, in->x->q);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->p->threads) if (r->p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, r->p->threads) {
         for (uint64_t i = 0; i < r->part[k].count; i++) {
             double alpha = 0;
             for (uint64_t j = 0; j < in->sides; j++) {
@@ -369,7 +363,7 @@ static void start_at(interior *in, const double *w, double gap)
     descent_margins(r, w, r->z);
     for (uint64_t k = 0; k < r->local; k++)
         for (uint64_t i = 0; i < r->part[k].count; i++) {
-            uint64_t row = r->part[k].first + i;
+            uint64_t row = r->part[k].first_row + i;
             const double C = cost_at(p, row), mu = C * spread;
             r->s[k][i] = 0;
             for (uint64_t j = 0; j < in->sides; j++) {

@@ -204,6 +204,8 @@ static bool l_commdir_train(const method *self, problem *p, const method_options
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
+    watch->facts.line_search = "backtracking";
+    watch->facts.step_rule = "Armijo";
     bool ok = state_open(&x, options, err);
     double least = INFINITY;
     for (uint64_t t = 0, idle = 0; ok && !descent_evaluate(r, t); t++) {
@@ -226,6 +228,7 @@ const method l_commdir = {
     .name = "l-commdir",
     .summary = "limited-memory common directions (Lee, Wang and Lin): Newton in the span of past gradients and steps",
     .needs = "a differentiable loss, --l1-ratio=0",
+    .primal = true,
     .smooth_loss = true,
     .smooth_regulariser = true,
     .train = l_commdir_train,

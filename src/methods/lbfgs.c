@@ -277,6 +277,8 @@ static bool lbfgs_train(const method *self, problem *p, const method_options *op
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
+    watch->facts.line_search = "backtracking";
+    watch->facts.step_rule = "Armijo and slope";
     bool ok = state_open(&x, options, err);
     double least = INFINITY;
     for (uint64_t t = 0, idle = 0; ok && !descent_evaluate(r, t); t++) {
@@ -295,6 +297,7 @@ const method lbfgs = {
     .name = "lbfgs",
     .summary = "limited-memory BFGS (Liu and Nocedal); with --l1-ratio its orthant-wise form (Andrew and Gao)",
     .needs = "a differentiable loss",
+    .primal = true,
     .smooth_loss = true,
     .train = lbfgs_train,
 };

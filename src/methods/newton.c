@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/rivals.h"
 
@@ -48,8 +49,7 @@ bool newton_factor(newton *x)
         const uint64_t begin = instances_triangle(first);
         for (end = first + 1; end < n && instances_triangle(end + 1) - begin <= x->room; end++)
             ;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-        for (uint64_t k = 0; k < r->local; k++)
+        FOR_BLOCKS (k, r->local, threads)
             r->largest[k] = instances_hessian(&r->part[k], x->bend[k], first, end, x->slab[k]);
         descent_sum_long(r, x->slab, instances_triangle(end) - begin, x->total);
         for (uint64_t j = first; j < end; j++)
@@ -122,6 +122,7 @@ static bool newton_train(const method *self, problem *p, const method_options *o
 {
     (void)self;
     (void)options;
+    watch->facts.step_rule = "slope a tenth of the first";
     return newton_go_on(p, NULL, 1, watch, err);
 }
 
@@ -131,6 +132,8 @@ const method newton_method = {
     .summary = "Newton's method with the whole Hessian; for losses with kinks as an interior point method",
     .needs = "at most 4096 weights, no --l1-ratio; with more than two labels --loss=logistic",
     .smooth_classes = true,
+    .rows = true,
+    .primal = true,
     .smooth_regulariser = true,
     .most_weights = 4096,
     .train = newton_train,

@@ -4,6 +4,7 @@
  *
  *     two labels:  y x'w <= 0                              ->  w += C x y
  *     T labels:    w_m'x >= w_y'x for the best m != y      ->  w_y += C x,  w_m -= C x
+ *     structures:  the best output y is not gold           ->  w += C (Phi(gold) - Phi(y))
  *
  * and the weights that the blocks end with are mixed with equal weights (uniform mixing, as in the paper's
  * experiments; blocks without instances do not count). If some w separates the data by a margin gamma and |x| <= R,
@@ -20,11 +21,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "base/vector.h"
 #include "data/rows_math.h"
 #include "methods/rivals.h"
 #include "problem/instances.h"
+#include "problem/structured.h"
 
 #define COLUMNS_MOST 4 /* of a message of scalars */
 
@@ -35,6 +38,7 @@ typedef struct perceptron_run {
     uint64_t seed;
     arena memory;
     instances *part;     /* [local] */
+    structured *units;   /* [local] the same blocks, where units are structures */
     double *w;           /* [n] the mixed weights */
     double *mean;        /* [n] of them over the rounds */
     double *sum;         /* [n] of what the blocks changed */
@@ -87,6 +91,21 @@ static double column_max(const perceptron_run *r, int column, int m)
     return largest;
 }
 
+/* The sum of xi_i of a block. */
+static double loss_of_block(const perceptron_run *r, uint64_t k, const double *model)
+{
+    sum all = {0, 0};
+    if (!r->p->task->structure) {
+        double loss;
+        instances_margins(&r->part[k], model, r->margins[k]);
+        instances_along(&r->part[k], r->margins[k], 0, NULL, NULL, &loss, NULL, NULL);
+        return loss;
+    }
+    for (uint32_t i = 0; i < r->units[k].count; i++)
+        sum_add(&all, structured_loss(&r->units[k], i, model));
+    return sum_value(&all);
+}
+
 static bool evaluate(perceptron_run *r, uint64_t t)
 {
     enum { LOSS, SECONDS, INTERRUPTED, COLUMNS };
@@ -94,11 +113,9 @@ static bool evaluate(perceptron_run *r, uint64_t t)
     const double *model = r->separated ? r->w : r->mean;
     double begin = clock_now(), comm_before = comm_said(p->comm)->seconds, seconds = r->watch->seconds(r->watch);
     bool interrupted = r->watch->interrupted(r->watch);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads) if (p->threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, p->threads) {
         double *to = r->mine + k * COLUMNS;
-        instances_margins(&r->part[k], model, r->margins[k]);
-        instances_along(&r->part[k], r->margins[k], 0, NULL, NULL, &to[LOSS], NULL, NULL);
+        to[LOSS] = loss_of_block(r, k, model);
         to[SECONDS] = seconds;
         to[INTERRUPTED] = interrupted;
     }
@@ -124,7 +141,7 @@ static bool evaluate(perceptron_run *r, uint64_t t)
 /* Instance i of the block: is it a mistake of w? Then w learns from it. */
 ROWS_INLINE bool learn_label(const problem *p, uint64_t row, double *w, rows_form form)
 {
-    bool positive = p->data->label[row] == p->labels[1];
+    bool positive = p->data->target.class[row];
     double y = positive ? 1 : -1;
     if (y * rows_dot(&p->rows, form, row, w) > 0)
         return false;
@@ -134,7 +151,7 @@ ROWS_INLINE bool learn_label(const problem *p, uint64_t row, double *w, rows_for
 
 ROWS_INLINE bool learn_class(const problem *p, uint64_t row, double *w, double *score, rows_form form)
 {
-    const uint32_t y = problem_class(p, p->data->label[row]);
+    const uint32_t y = p->data->target.class[row];
     uint32_t best = y == 0;
     rows_scores(&p->rows, form, row, w, p->classes, score);
     for (uint32_t m = 0; m < p->classes; m++)
@@ -151,8 +168,28 @@ ROWS_INLINE uint64_t epoch(const instances *b, const uint32_t *order, double *w,
 {
     uint64_t mistakes = 0;
     for (uint32_t i = 0; i < b->count; i++)
-        mistakes += b->width == 1 ? learn_label(b->p, b->first + order[i], w, form)
-                                  : learn_class(b->p, b->first + order[i], w, score, form);
+        mistakes += b->width == 1 ? learn_label(b->p, b->first_row + order[i], w, form)
+                                  : learn_class(b->p, b->first_row + order[i], w, score, form);
+    return mistakes;
+}
+
+static bool learn_structure(structured *s, uint32_t i, double *w)
+{
+    const uint16_t *gold = structured_gold(s, i);
+    s->kind->score(s, i, w, s->S);
+    s->kind->best(s, i, s->S, NULL, s->output);
+    if (structured_wrong(structured_length(s, i), s->output, gold) == 0)
+        return false;
+    s->kind->count(s, i, s->p->cost[0], gold, s->output, s->x);
+    s->kind->spread(s, i, s->x, NULL, w);
+    return true;
+}
+
+static uint64_t epoch_of_structures(structured *s, const uint32_t *order, double *w)
+{
+    uint64_t mistakes = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        mistakes += learn_structure(s, order[i], w);
     return mistakes;
 }
 
@@ -167,7 +204,10 @@ static void run_block(perceptron_run *r, uint64_t k, uint64_t t)
     rng_shuffle(&random, r->order[k], b->count);
     memcpy(r->own[k], r->w, p->n * sizeof *r->w);
 #define CALL(form) r->mistakes[k] = epoch(b, r->order[k], r->own[k], r->score[k], form)
-    ROWS_DISPATCH(p->rows.form, CALL);
+    if (p->task->structure)
+        r->mistakes[k] = epoch_of_structures(&r->units[k], r->order[k], r->own[k]);
+    else
+        ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
     r->largest[k] = vec_difference(r->own[k], r->w, 1, p->n, 1);
 }
@@ -176,8 +216,7 @@ static void run_blocks(perceptron_run *r, uint64_t t)
 {
     const int threads = r->p->threads;
     double begin = clock_now();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, threads)
         run_block(r, k, t);
     r->report.local_seconds = clock_now() - begin;
 }
@@ -210,7 +249,8 @@ static bool take_memory(perceptron_run *r, bda_error *err)
 {
     const problem *p = r->p;
     arena *m = &r->memory;
-    if (!(r->part = ARENA_TAKE(m, instances, r->local + 1, err)) || !(r->w = ARENA_TAKE(m, double, p->n, err)) ||
+    if (!(r->part = ARENA_TAKE(m, instances, r->local + 1, err)) ||
+        !(r->units = ARENA_TAKE(m, structured, r->local + 1, err)) || !(r->w = ARENA_TAKE(m, double, p->n, err)) ||
         !(r->mean = ARENA_TAKE(m, double, p->n, err)) || !(r->sum = ARENA_TAKE(m, double, p->n, err)) ||
         !(r->own = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->order = ARENA_TAKE(m, uint32_t *, r->local + 1, err)) ||
@@ -228,6 +268,9 @@ static bool take_memory(perceptron_run *r, bda_error *err)
             !(r->order[k] = ARENA_TAKE(m, uint32_t, b->count, err)) ||
             !(r->margins[k] = ARENA_TAKE(m, double, b->count * b->width, err)) ||
             !(r->score[k] = ARENA_TAKE(m, double, b->width, err)))
+            return false;
+        const uint64_t first = p->data->block_start[k];
+        if (p->task->structure && !structured_open(&r->units[k], m, p, first, b->count, err))
             return false;
     }
     return true;

@@ -7,10 +7,12 @@
 #include "dual/presets.h"
 #include "methods/auto.h"
 #include "methods/rivals.h"
+#include "problem/instances.h"
 
 const method *const methods[] = {
-    &auto_method,   &bda_method,  &hull_method, &disdca, &disdca_basic, &cocoa_plus, &dsvm_ave,   &prox_grad,
-    &newton_method, &tron_method, &l_commdir,   &lbfgs,  &admm,         &average,    &perceptron, NULL,
+    &auto_method, &bda_method, &momentum_method, &hull_method,   &disdca,      &disdca_basic,
+    &cocoa_plus,  &dsvm_ave,   &prox_grad,       &newton_method, &tron_method, &l_commdir,
+    &lbfgs,       &admm,       &average,         &perceptron,    NULL,
 };
 
 const method *method_find(const char *name)
@@ -23,18 +25,35 @@ const method *method_find(const char *name)
 
 /* What decides whether a method serves. */
 typedef struct demand {
+    const task *task;
     const loss *loss;
     double l1_ratio;
-    uint64_t classes, weights; /* 0: not known yet */
+    uint64_t labels, weights; /* 0: not known yet */
 } demand;
 
-typedef enum obstacle { NO_OBSTACLE, NEEDS_LABELS, NEEDS_SLOPE, NEEDS_SMOOTH_PENALTY, NEEDS_FEW_WEIGHTS } obstacle;
+typedef enum obstacle {
+    NO_OBSTACLE,
+    NEEDS_SENTENCES,
+    NEEDS_LABELS,
+    NEEDS_ROWS,
+    NEEDS_PRIMAL,
+    NEEDS_SLOPE,
+    NEEDS_SMOOTH_PENALTY,
+    NEEDS_FEW_WEIGHTS
+} obstacle;
 
 static obstacle obstacle_of(const method *m, const demand *d)
 {
+    const task *t = d->task;
+    if (m->sentences && !t->structure)
+        return NEEDS_SENTENCES;
     if (m->classification && d->loss->regression)
         return NEEDS_LABELS;
-    if ((m->smooth_loss || (m->smooth_classes && d->classes > 2)) && !loss_is_smooth(d->loss, d->classes))
+    if (m->rows && t->structure)
+        return NEEDS_ROWS;
+    if ((m->primal && !t->primal) || (m->curvature && t->smooth && !t->primal->hessian_times))
+        return NEEDS_PRIMAL;
+    if ((m->smooth_loss || (m->smooth_classes && !t->single)) && !t->smooth)
         return NEEDS_SLOPE;
     if (m->smooth_regulariser && d->l1_ratio > 0)
         return NEEDS_SMOOTH_PENALTY;
@@ -65,15 +84,25 @@ static bool serves(const method *m, const demand *d, bda_error *err)
 {
     char others[300], classes[60] = "";
     list_serving(d, others, sizeof others);
-    if (d->classes > 2)
-        snprintf(classes, sizeof classes, " with %llu labels", (unsigned long long)d->classes);
+    if (d->labels > 0 && !d->task->single)
+        snprintf(classes, sizeof classes, " with %llu labels", (unsigned long long)d->labels);
     switch (obstacle_of(m, d)) {
     case NO_OBSTACLE:
         return true;
+    case NEEDS_ROWS:
+        return err_set(err, BDA_USAGE, "--method=%s does not learn tags or trees; --method=%s would do", m->name,
+                       others);
+    case NEEDS_SENTENCES:
+        return err_set(err, BDA_USAGE, "--method=%s is for --task=tag and parse; --method=%s would do", m->name,
+                       others);
     case NEEDS_LABELS:
         return err_set(err, BDA_USAGE,
                        "--method=%s learns labels, which --task=regress has none of; --method=%s would do", m->name,
                        others);
+    case NEEDS_PRIMAL:
+        return err_set(err, BDA_USAGE,
+                       "--method=%s is not offered for --task=%s with --loss=%s; --method=%s would do", m->name,
+                       d->task->name, d->loss->name, others);
     case NEEDS_SLOPE:
         return err_set(err, BDA_USAGE,
                        "--method=%s needs a differentiable loss, which --loss=%s is not%s; --method=%s would do",
@@ -91,17 +120,18 @@ static bool serves(const method *m, const demand *d, bda_error *err)
     return false;
 }
 
-bool method_may_serve(const method *m, const loss *l, double l1_ratio, bda_error *err)
+bool method_may_serve(const method *m, const char *task, const loss *l, double l1_ratio, bda_error *err)
 {
-    return serves(m, &(const demand){.loss = l, .l1_ratio = l1_ratio}, err);
+    return serves(m, &(const demand){.task = task_find(task, l, 0, NULL), .loss = l, .l1_ratio = l1_ratio}, err);
 }
 
 bool method_serves(const method *m, const problem *p, bda_error *err)
 {
     return serves(m,
-                  &(const demand){.loss = p->loss,
+                  &(const demand){.task = p->task,
+                                  .loss = p->loss,
                                   .l1_ratio = p->penalty.l1_ratio,
-                                  .classes = p->loss->regression ? 0 : p->classes,
+                                  .labels = p->data ? p->data->labels.count : p->classes,
                                   .weights = p->n},
                   err);
 }

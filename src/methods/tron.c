@@ -24,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/descent.h"
 #include "methods/rivals.h"
@@ -84,8 +85,7 @@ static void precondition(tron *x)
 {
     descent *r = &x->r;
     const int threads = r->p->threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->local; k++) {
+    FOR_BLOCKS (k, r->local, threads) {
         instances_curvature(&r->part[k], r->z[k], x->bend[k]);
         r->largest[k] = instances_diagonal(&r->part[k], x->bend[k], r->part_sum[k]);
     }
@@ -103,8 +103,7 @@ static void hessian_times(tron *x)
 {
     descent *r = &x->r;
     const int threads = r->p->threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-    for (uint64_t k = 0; k < r->local; k++)
+    FOR_BLOCKS (k, r->local, threads)
         r->largest[k] = instances_hessian_times(&r->part[k], x->bend[k], x->towards, r->part_sum[k]);
     descent_sum(r, x->Hd);
     add_curve(r, x->towards, x->Hd);
@@ -192,6 +191,7 @@ bool tron_minimise(problem *p, watch *watch, tron_observer *observer, bda_error 
 {
     tron x = {.lowest = INFINITY, .observer = observer};
     descent *r = &x.r;
+    watch->facts.step_rule = "trust region";
     if (!descent_open(r, p, watch, err))
         return false;
     bool ok = comm_agree(p->comm, take_memory(&x, err), err);
@@ -219,6 +219,8 @@ const method tron_method = {
     .name = "tron",
     .summary = "trust region Newton method with preconditioned conjugate gradients (Lin, Weng and Keerthi 2008)",
     .needs = "a differentiable loss, no --l1-ratio",
+    .primal = true,
+    .curvature = true,
     .smooth_loss = true,
     .smooth_regulariser = true,
     .train = tron_train,

@@ -12,20 +12,21 @@
 #include "problem/kinds.h"
 #include "problem/points.h"
 
-static const block_kind *kind_for(const problem *p)
-{
-    if (p->classes <= 2)
-        return &linear_blocks;
-    return p->loss->kind == LOSS_LOGISTIC ? &softmax_blocks : &crammer_singer_blocks;
-}
-
 block **blocks_open(arena *memory, const problem *p, bda_error *err)
 {
     const data *d = p->data;
     block **blocks = ARENA_TAKE(memory, block *, d->local_blocks + 1, err);
     for (uint64_t k = 0; blocks && k < d->local_blocks; k++) {
-        uint64_t count = d->block_start[k + 1] - d->block_start[k];
-        block b = {kind_for(p), p, d->first_block + k, d->block_start[k], (uint32_t)count, INFINITY, NULL, NULL};
+        uint64_t count = d->block_start[k + 1] - d->block_start[k], first, end;
+        data_block_rows(d, k, &first, &end);
+        block b = {.kind = p->task->dual,
+                   .p = p,
+                   .number = d->first_block + k,
+                   .first = d->block_start[k],
+                   .count = (uint32_t)count,
+                   .first_row = first,
+                   .rows = end - first,
+                   .violation = INFINITY};
         if (count >= UINT32_MAX)
             err_set(err, BDA_FAILED, "a block of %llu instances is too large; use more blocks (--blocks) or ranks",
                     (unsigned long long)count);
@@ -98,6 +99,28 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         b->kind->ray(b, s->trials, s->trial, d->change, NULL);
 }
 
+void block_solve_ahead(block *b, const subproblem *s, double beta, double *dv, block_direction *d)
+{
+    const uint64_t n = b->p->n;
+    double *u = dv; /* its memory until the passes are over */
+    rng random;
+    rng_open(&random, s->seed, s->round, b->number);
+    memcpy(u, s->w, n * sizeof *u);
+    b->kind->advance(b, beta, s->h, u);
+    *d = (block_direction){.limit = 1};
+    for (int64_t k = 0; k < s->epochs && !d->failed; k++) {
+        uint64_t cells = b->kind->epoch(b, s, &random, u, u);
+        d->failed = cells == BLOCK_FAILED;
+        d->cells += (double)cells;
+    }
+    d->largest = turn_into_direction(u, s, n);
+}
+
+void block_take_back(block *b)
+{
+    b->kind->take_back(b);
+}
+
 void block_ray(const block *b, int trials, const double *eta, double *change, double *slope)
 {
     b->kind->ray(b, trials, eta, change, slope);
@@ -126,6 +149,17 @@ void block_alpha(const block *b, double *alpha)
 uint64_t block_count(const block *b)
 {
     return b->count;
+}
+
+void block_image(const block *b, double *v)
+{
+    memset(v, 0, b->p->n * sizeof *v);
+    b->kind->whole_image(b, v);
+}
+
+bool blocks_have_image(const problem *p)
+{
+    return p->task->dual->whole_image != NULL;
 }
 
 bool block_points(block *b, arena *memory, int points, bda_error *err)
@@ -169,15 +203,7 @@ double block_gap(const block *b, const double *z)
     return b->kind->points->gap(b, z);
 }
 
-/* linear.c: variable, clear_until, order, settled; softmax.c: beta twice a class; crammer_singer.c: a span and about
- * four entries of 24 bytes an instance, more where classes are hard to tell apart. */
-uint64_t block_forecast(const loss *l, uint64_t classes, uint64_t instances)
+uint64_t block_forecast(const task *t, uint64_t outputs, uint64_t rows)
 {
-    bool logistic = l->kind == LOSS_LOGISTIC;
-    uint64_t common = sizeof(double) * 2 + sizeof(uint32_t) * 2, each;
-    if (classes <= 2)
-        each = sizeof(double) * (logistic ? 7 : 5) + sizeof(uint32_t) + 1;
-    else
-        each = common + (logistic ? 2 * sizeof(double) * classes : 16 + 4 * 24);
-    return instances * each;
+    return rows * t->dual->bytes(t, outputs);
 }

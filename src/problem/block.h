@@ -22,9 +22,11 @@
 typedef struct block {
     const struct block_kind *kind;
     const problem *p;
-    uint64_t number;  /* among all K */
-    uint64_t first;   /* row of the problem where it begins */
-    uint32_t count;   /* rows */
+    uint64_t number;    /* among all K */
+    uint64_t first;     /* unit of this rank where it begins */
+    uint32_t count;     /* units */
+    uint64_t first_row; /* row of the problem where it begins */
+    uint64_t rows;
     double violation; /* the worst violation of optimality seen in the last epoch: what sits tighter is settled */
     double *margins;  /* [count][width] where block_evaluate leaves all x'w; NULL: they are not wanted */
     /* [BLOCK_LENGTHS] all at least 1: where block_evaluate leaves the gaps of longer w; NULL: they are not wanted, or
@@ -38,10 +40,12 @@ typedef struct subproblem {
     const double *w; /* [n] */
     const double *h; /* [n] the diagonal of H; NULL: H is the identity */
     double a1, a2;
-    bool separate;      /* B keeps the diagonal of X'X alone: every instance is a block of its own */
-    int64_t epochs;     /* passes of coordinate descent */
-    pool_seat *seat;    /* among the blocks that form one model with this one; NULL: none do */
-    const double *pool; /* [n] what their u is before any of them begins: w, but for what each begins with */
+    bool separate;        /* B keeps the diagonal of X'X alone: every instance is a block of its own */
+    int64_t epochs;       /* passes of coordinate descent */
+    int64_t learning;     /* of structures: visits of each unit in an epoch, outputs are sought in the first; 0: 1 */
+    bool settled_outputs; /* of structures: outputs are sought by block_evaluate alone */
+    pool_seat *seat;      /* among the blocks that form one model with this one; NULL: none do */
+    const double *pool;   /* [n] what their u is before any of them begins: w, but for what each begins with */
     uint64_t seed, round;
     const double *trial; /* [trials] step sizes at which `change` is wanted, see block_direction */
     int trials;          /* at most BLOCK_TRIALS */
@@ -76,13 +80,19 @@ typedef struct block_kind {
      * vector u for the coupled model, and w and dv where each instance is on its own. Returns the cells visited. */
     uint64_t (*epoch)(block *b, const subproblem *s, rng *random, const double *from, double *to);
     void (*image)(const block *b, double *dv);            /* dv += X da */
+    void (*whole_image)(const block *b, double *v);       /* v += X alpha; NULL: the kind has none */
     void (*describe)(const block *b, block_direction *d); /* slope, curve, limit */
     void (*ray)(const block *b, int trials, const double *eta, double *change, double *slope);
     void (*move)(block *b, double eta);
     void (*evaluate)(block *b, const double *w, double travelled, block_value *value);
     double (*largest_norm)(const block *b);
-    void (*alpha)(const block *b, double *alpha);
-    const struct point_kind *points; /* see points.h */
+    void (*alpha)(const block *b, double *alpha); /* NULL for structures, which show their variables themselves */
+    uint64_t (*bytes)(const task *t, uint64_t outputs); /* of dual variables, about, that a row takes */
+    const struct point_kind *points;                    /* see points.h */
+    /* For block_solve_ahead and block_take_back, NULL: not offered. u += H X (z - y). */
+    void (*advance)(block *b, double beta, const double *h, double *u);
+    void (*take_back)(block *b);
+    bool whole_steps; /* it moves by steps of 0 or 1 alone, in coupled models without damping */
 } block_kind;
 
 /* This rank's blocks, at alpha = 0; ended by NULL. NULL and a sentence on failure; local. */
@@ -91,6 +101,12 @@ void blocks_close(block **blocks);
 
 /* dv: [n], work space that ends as X da of this block. */
 void block_solve(block *b, const subproblem *s, double *dv, block_direction *d);
+
+/* The same model around y = alpha + beta (alpha - alpha of the round before), where s->w is what w would be there: the
+ * block begins at z, which is y moved into its domain. dv: X (alpha it ends with - y). There is no block_move: what is
+ * found is alpha, and what was alpha is that of the round before, to which block_take_back goes back. */
+void block_solve_ahead(block *b, const subproblem *s, double beta, double *dv, block_direction *d);
+void block_take_back(block *b);
 
 /* Change of the separable part at other step sizes, and its derivative by eta there (slope may be NULL). */
 void block_ray(const block *b, int trials, const double *eta, double *change, double *slope);
@@ -103,14 +119,18 @@ void block_move(block *b, double eta);
  * decides which variables are settled. */
 void block_evaluate(block *b, const double *w, double travelled, block_value *value);
 
-/* max over the rows of |x_i|^2 */
+/* max over the units of |X_i|^2, or a bound of it */
 double block_largest_norm(const block *b);
 
 /* alpha of the block's instances: [count], or [count][classes] */
 void block_alpha(const block *b, double *alpha);
 uint64_t block_count(const block *b);
 
-/* Bytes of dual variables for so many instances, about: classes is 1 for regression. */
-uint64_t block_forecast(const loss *l, uint64_t classes, uint64_t instances);
+/* v: [n] X alpha of this block, from nothing but alpha and the rows. Only where blocks_have_image. */
+void block_image(const block *b, double *v);
+bool blocks_have_image(const problem *p); /* the same on all ranks */
+
+/* Bytes of dual variables for so many rows, about. */
+uint64_t block_forecast(const task *t, uint64_t outputs, uint64_t rows);
 
 #endif

@@ -255,7 +255,7 @@ static visit begin_visit(crammer_singer *b, uint32_t i, bool all)
 ROWS_INLINE void look(crammer_singer *b, const visit *v, const subproblem *s, const double *from, rows_form form)
 {
     const rows *r = &b->m.base.p->rows;
-    const uint64_t classes = b->m.base.p->classes, row = b->m.base.first + v->i;
+    const uint64_t classes = b->m.base.p->classes, row = b->m.base.first_row + v->i;
     if (v->classes > classes / 2) {
         rows_scores(r, form, row, from, classes, b->m.score);
         if (s->h)
@@ -293,7 +293,7 @@ ROWS_INLINE double visit_instance(crammer_singer *b, visit *v, const subproblem 
     for (uint32_t c = 0; c < changed && from == to; c++)
         b->m.step[c] *= s->a1;
     if (changed > 0)
-        rows_add_classes(&p->rows, form, b->m.base.first + v->i, changed, b->above, b->m.step,
+        rows_add_classes(&p->rows, form, b->m.base.first_row + v->i, changed, b->above, b->m.step,
                          from == to ? s->h : NULL, p->classes, to);
     return slack;
 }
@@ -305,7 +305,7 @@ ROWS_INLINE double visit_instance(crammer_singer *b, visit *v, const subproblem 
 ROWS_INLINE uint64_t pass(crammer_singer *b, const subproblem *s, const double *from, double *to, rows_form form)
 {
     const rows *r = &b->m.base.p->rows;
-    const uint64_t first = b->m.base.first;
+    const uint64_t first = b->m.base.first_row;
     uint32_t *order = b->m.order;
     double worst = 0;
     uint64_t cells = 0;
@@ -373,7 +373,7 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
 {
     const problem *p = b->m.base.p;
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
-    const uint64_t *start = p->rows.start + b->m.base.first;
+    const uint64_t *start = p->rows.start + b->m.base.first_row;
     uint64_t cells = 0;
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->m.base.count; i++) {
@@ -411,7 +411,7 @@ ROWS_INLINE void evaluate(crammer_singer *b, const double *w, double travelled, 
 static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)
 {
     crammer_singer *b = of(base);
-    const uint64_t *start = base->p->rows.start + base->first;
+    const uint64_t *start = base->p->rows.start + base->first_row;
     uint64_t cells = 0, last = 0;
     b->allowed += (double)(start[base->count] - start[0]);
     do {
@@ -427,7 +427,8 @@ static uint64_t crammer_singer_epoch(block *base, const subproblem *s, rng *rand
     return cells;
 }
 
-static void crammer_singer_image(const block *base, double *dv)
+/* v += X alpha, or X da where it is the way from the start that counts. */
+static void add_image(const block *base, bool whole, double *v)
 {
     const crammer_singer *b = (const crammer_singer *)base;
     const rows *r = &base->p->rows;
@@ -436,15 +437,25 @@ static void crammer_singer_image(const block *base, double *dv)
         uint32_t changed = 0;
         for (uint32_t k = 0; k < b->span[i].used; k++) {
             b->above[changed] = e[k].class;
-            b->m.step[changed] = e[k].now - e[k].start;
-            changed += e[k].now != e[k].start;
+            b->m.step[changed] = e[k].now - (whole ? 0 : e[k].start);
+            changed += b->m.step[changed] != 0;
         }
 #define CALL(form)                                                                                                   \
-    rows_add_classes(r, form, base->first + i, changed, b->above, b->m.step, NULL, base->p->classes, dv)
+    rows_add_classes(r, form, base->first_row + i, changed, b->above, b->m.step, NULL, base->p->classes, v)
         if (changed > 0)
             ROWS_DISPATCH(r->form, CALL);
 #undef CALL
     }
+}
+
+static void crammer_singer_image(const block *base, double *dv)
+{
+    add_image(base, false, dv);
+}
+
+static void crammer_singer_whole_image(const block *base, double *v)
+{
+    add_image(base, true, v);
 }
 
 static void crammer_singer_evaluate(block *base, const double *w, double travelled, block_value *value)
@@ -551,16 +562,26 @@ static void crammer_singer_alpha(const block *base, double *alpha)
             alpha[i * base->p->classes + cs_entries(b, i)[k].class] = cs_entries(b, i)[k].now;
 }
 
+/* A span and about four entries, more where classes are hard to tell apart. */
+static uint64_t crammer_singer_bytes(const task *t, uint64_t outputs)
+{
+    (void)t;
+    (void)outputs;
+    return MULTICLASS_BYTES + sizeof(span) + 4 * sizeof(entry);
+}
+
 const block_kind crammer_singer_blocks = {
     .open = crammer_singer_open,
     .close = crammer_singer_close,
     .epoch = crammer_singer_epoch,
     .image = crammer_singer_image,
+    .whole_image = crammer_singer_whole_image,
     .describe = crammer_singer_describe,
     .ray = NULL, /* both duals are quadratic */
     .move = crammer_singer_move,
     .evaluate = crammer_singer_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = crammer_singer_alpha,
+    .bytes = crammer_singer_bytes,
     .points = &crammer_singer_points,
 };

@@ -15,10 +15,12 @@ instances instances_of(const problem *p, uint64_t k)
 {
     const data *d = p->data;
     return (instances){
+        .kind = p->task->primal,
         .p = p,
         .first = d->block_start[k],
+        .first_row = data_unit_row(d, d->block_start[k]),
         .count = (uint32_t)(d->block_start[k + 1] - d->block_start[k]),
-        .width = p->classes > 2 ? p->classes : 1,
+        .width = p->outputs,
     };
 }
 
@@ -38,13 +40,13 @@ ROWS_INLINE void margins(const instances *b, const double *w, double *z, rows_fo
     const rows *r = &b->p->rows;
     for (uint64_t i = 0; i < b->count; i++) {
         if (b->width == 1)
-            z[i] = rows_dot(r, form, b->first + i, w);
+            z[i] = rows_dot(r, form, b->first_row + i, w);
         else
-            rows_scores(r, form, b->first + i, w, b->width, z + i * b->width);
+            rows_scores(r, form, b->first_row + i, w, b->width, z + i * b->width);
     }
 }
 
-void instances_margins(const instances *b, const double *w, double *z)
+void rows_margins(const instances *b, const double *w, double *z)
 {
 #define CALL(form) margins(b, w, z, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
@@ -66,24 +68,17 @@ ROWS_INLINE void image(const instances *b, const double *s, double *v, rows_form
         if (all_zero(s, b->width))
             continue;
         if (b->width == 1)
-            rows_add(r, form, b->first + i, *s, v);
+            rows_add(r, form, b->first_row + i, *s, v);
         else
-            rows_add_scores(r, form, b->first + i, s, NULL, b->width, v);
+            rows_add_scores(r, form, b->first_row + i, s, NULL, b->width, v);
     }
 }
 
-void instances_add_image(const instances *b, const double *s, double *v)
+void rows_add_image(const instances *b, const double *s, double *v)
 {
 #define CALL(form) image(b, s, v, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
 #undef CALL
-}
-
-double instances_image(const instances *b, const double *s, double *v)
-{
-    memset(v, 0, b->p->n * sizeof *v);
-    instances_add_image(b, s, v);
-    return vec_largest(v, b->p->n, 1);
 }
 
 /* ---- second derivatives ------------------------------------------------------------------------------------- */
@@ -112,22 +107,20 @@ ROWS_INLINE void hessian_times(const instances *b, const double *bend, const dou
     const rows *r = &b->p->rows;
     for (uint64_t i = 0; i < b->count; i++, bend += b->width) {
         if (b->width > 1) {
-            rows_scores(r, form, b->first + i, d, b->width, b->work);
+            rows_scores(r, form, b->first_row + i, d, b->width, b->work);
             bend_scores(bend, b->work, b->width);
-            rows_add_scores(r, form, b->first + i, b->work, NULL, b->width, out);
+            rows_add_scores(r, form, b->first_row + i, b->work, NULL, b->width, out);
         } else if (*bend != 0) {
-            rows_add(r, form, b->first + i, *bend * rows_dot(r, form, b->first + i, d), out);
+            rows_add(r, form, b->first_row + i, *bend * rows_dot(r, form, b->first_row + i, d), out);
         }
     }
 }
 
-double instances_hessian_times(const instances *b, const double *bend, const double *d, double *out)
+void rows_hessian_times(const instances *b, const double *bend, const double *d, double *out)
 {
-    memset(out, 0, b->p->n * sizeof *out);
 #define CALL(form) hessian_times(b, bend, d, out, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
 #undef CALL
-    return vec_largest(out, b->p->n, 1);
 }
 
 /* out[m] += x^2 D_mm */
@@ -145,7 +138,7 @@ ROWS_INLINE void diagonal(const instances *b, const double *bend, double *out, r
 {
     const rows *r = &b->p->rows;
     const uint64_t width = b->width;
-    for (uint64_t row = b->first; row < b->first + b->count; row++, bend += width) {
+    for (uint64_t row = b->first_row; row < b->first_row + b->count; row++, bend += width) {
         const double C = total(bend, width);
         if (C == 0)
             continue;
@@ -156,13 +149,11 @@ ROWS_INLINE void diagonal(const instances *b, const double *bend, double *out, r
     }
 }
 
-double instances_diagonal(const instances *b, const double *bend, double *out)
+void rows_diagonal(const instances *b, const double *bend, double *out)
 {
-    memset(out, 0, b->p->n * sizeof *out);
 #define CALL(form) diagonal(b, bend, out, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
 #undef CALL
-    return vec_largest(out, b->p->n, 1);
 }
 
 /* Which rows of the triangle are wanted, and where the first is. */
@@ -248,7 +239,7 @@ ROWS_INLINE void hessian(const instances *b, const double *bend, const slab *s, 
 {
     const rows *r = &b->p->rows;
     const uint64_t width = b->width;
-    for (uint64_t row = b->first; row < b->first + b->count; row++, bend += width) {
+    for (uint64_t row = b->first_row; row < b->first_row + b->count; row++, bend += width) {
         const uint64_t from = r->start[row], to = r->start[row + 1];
         const double C = total(bend, width);
         if (C == 0)
@@ -263,13 +254,51 @@ ROWS_INLINE void hessian(const instances *b, const double *bend, const slab *s, 
     }
 }
 
-double instances_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out)
+void rows_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out)
 {
     const slab s = {first, end, out};
-    const uint64_t length = instances_triangle(end) - instances_triangle(first);
-    memset(out, 0, length * sizeof *out);
 #define CALL(form) hessian(b, bend, &s, form)
     ROWS_DISPATCH(b->p->rows.form, CALL);
 #undef CALL
+}
+
+/* ---- any kind ------------------------------------------------------------------------------------------------ */
+
+void instances_margins(const instances *b, const double *w, double *z)
+{
+    b->kind->margins(b, w, z);
+}
+
+void instances_add_image(const instances *b, const double *s, double *v)
+{
+    b->kind->add_image(b, s, v);
+}
+
+double instances_image(const instances *b, const double *s, double *v)
+{
+    memset(v, 0, b->p->n * sizeof *v);
+    instances_add_image(b, s, v);
+    return vec_largest(v, b->p->n, 1);
+}
+
+double instances_hessian_times(const instances *b, const double *bend, const double *d, double *out)
+{
+    memset(out, 0, b->p->n * sizeof *out);
+    b->kind->hessian_times(b, bend, d, out);
+    return vec_largest(out, b->p->n, 1);
+}
+
+double instances_diagonal(const instances *b, const double *bend, double *out)
+{
+    memset(out, 0, b->p->n * sizeof *out);
+    b->kind->diagonal(b, bend, out);
+    return vec_largest(out, b->p->n, 1);
+}
+
+double instances_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out)
+{
+    const uint64_t length = instances_triangle(end) - instances_triangle(first);
+    memset(out, 0, length * sizeof *out);
+    b->kind->hessian(b, bend, first, end, out);
     return vec_largest(out, length, 1);
 }

@@ -14,12 +14,46 @@
 #define INSTANCES_DIRECTIONS 24 /* the most that instances_along takes */
 
 typedef struct instances {
+    const struct primal_kind *kind;
     const problem *p;
-    uint64_t first; /* row of the problem where it begins */
-    uint32_t count; /* rows */
+    uint64_t first;     /* unit of this rank where it begins */
+    uint64_t first_row; /* row of the problem where it begins */
+    uint32_t count;     /* units */
     uint64_t width;
     double *work; /* [width] what instances_hessian_times needs where width > 1; the owner sets it */
 } instances;
+
+typedef struct point_sums {
+    double loss, conjugate;
+} point_sums;
+
+/* What the functions below do for a kind of units. */
+typedef struct primal_kind {
+    void (*margins)(const instances *b, const double *w, double *z);
+    void (*add_image)(const instances *b, const double *s, double *v);
+    void (*slopes)(const instances *b, const double *z, double *s);
+    point_sums (*point)(const instances *b, const double *z, double *s);
+    double (*conjugate)(const instances *b, const double *s);
+    double (*gap)(const instances *b, const double *z, const double *s);  /* NULL: not offered; of one margin alone */
+    void (*curvature)(const instances *b, const double *z, double *bend); /* NULL where xi is not smooth */
+    void (*along)(const instances *b, const double *z, int m, const double *const *q, const double *t, double *value,
+                  double *gradient, double *hessian);
+    /* NULL where there are no second derivatives to multiply with. They add to `out`, which is 0. */
+    void (*hessian_times)(const instances *b, const double *bend, const double *d, double *out);
+    void (*diagonal)(const instances *b, const double *bend, double *out);
+    void (*hessian)(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out);
+} primal_kind;
+
+/* Of units that are rows, whatever the number of margins. */
+void rows_margins(const instances *b, const double *w, double *z);
+void rows_add_image(const instances *b, const double *s, double *v);
+void rows_hessian_times(const instances *b, const double *bend, const double *d, double *out);
+void rows_diagonal(const instances *b, const double *bend, double *out);
+void rows_hessian(const instances *b, const double *bend, uint64_t first, uint64_t end, double *out);
+
+extern const primal_kind linear_primal;         /* one margin */
+extern const primal_kind crammer_singer_primal; /* several: multiclass hinge and squared hinge */
+extern const primal_kind softmax_primal;        /* several: logistic */
 
 /* The k-th block of this rank. */
 instances instances_of(const problem *p, uint64_t k);
@@ -34,9 +68,6 @@ void instances_margins(const instances *b, const double *w, double *z);
 void instances_slopes(const instances *b, const double *z, double *s);
 
 /* The same with sum of xi_i(z_i) and sum of xi_i*(-s_i): what a gradient needs, from one pass over the margins. */
-typedef struct point_sums {
-    double loss, conjugate;
-} point_sums;
 point_sums instances_point(const instances *b, const double *z, double *s);
 
 /* sum of xi_i*(-s_i); s as instances_slopes gives it */

@@ -54,10 +54,9 @@ typedef struct target {
 LOSS_INLINE target target_of(const instances *b, loss_kind kind, uint64_t i)
 {
     const problem *p = b->p;
-    double label = p->data->label[b->first + i];
     if (kind >= LOSS_EPSILON_INSENSITIVE)
-        return (target){label, p->cost[0]};
-    bool positive = label == p->labels[1];
+        return (target){p->data->target.real[b->first_row + i], p->cost[0]};
+    bool positive = p->data->target.class[b->first_row + i];
     return (target){positive ? 1 : -1, p->cost[positive]};
 }
 
@@ -230,7 +229,7 @@ LOSS_INLINE void along_any(const instances *b, const double *z, const double *co
 
 static uint32_t class_of(const instances *b, uint64_t i)
 {
-    return problem_class(b->p, b->p->data->label[b->first + i]);
+    return b->p->data->target.class[b->first_row + i];
 }
 
 /* C times the probabilities of the classes */
@@ -263,62 +262,74 @@ static rival worst_rival(uint64_t classes, uint64_t y, double score_y, uint64_t 
     return worst;
 }
 
-static void class_slopes(const instances *b, const double *z, double *s)
+static void softmax_slopes(const instances *b, const double *z, double *s)
 {
     const uint64_t T = b->width;
-    const loss_kind kind = b->p->loss->kind;
+    for (uint64_t i = 0; i < b->count; i++, z += T, s += T) {
+        uint32_t y = class_of(b, i);
+        softmax_bend(z, T, b->p->cost[y], s);
+        double others = 0;
+        for (uint64_t k = 0; k < T; k++) {
+            others += k == y ? 0 : s[k];
+            s[k] = -s[k];
+        }
+        s[y] = others; /* C - C p_y, without cancellation; they add up to 0 */
+    }
+}
+
+static void svm_slopes(const instances *b, const double *z, double *s)
+{
+    const uint64_t T = b->width;
+    const bool squared = b->p->loss->kind != LOSS_HINGE;
     for (uint64_t i = 0; i < b->count; i++, z += T, s += T) {
         uint32_t y = class_of(b, i);
         double C = b->p->cost[y];
-        if (kind == LOSS_LOGISTIC) {
-            softmax_bend(z, T, C, s);
-            double others = 0;
-            for (uint64_t k = 0; k < T; k++) {
-                others += k == y ? 0 : s[k];
-                s[k] = -s[k];
-            }
-            s[y] = others; /* C - C p_y, without cancellation; they add up to 0 */
-            continue;
-        }
         memset(s, 0, T * sizeof *s);
         rival worst = worst_rival(T, y, z[y], 0, z, 0, NULL, NULL);
-        double r = kind == LOSS_HINGE ? (worst.M > 0 ? C : 0) : 2 * C * worst.M;
+        double r = squared ? 2 * C * worst.M : worst.M > 0 ? C : 0;
         s[worst.class] -= r;
         s[y] += r;
     }
 }
 
-static double class_conjugate(const instances *b, const double *s)
+static double softmax_conjugate(const instances *b, const double *s)
 {
     const uint64_t T = b->width;
-    const loss_kind kind = b->p->loss->kind;
     sum all = {0, 0};
     for (uint64_t i = 0; i < b->count; i++, s += T) {
         uint32_t y = class_of(b, i);
-        double C = b->p->cost[y], others = 0;
-        for (uint64_t k = 0; k < T; k++) {
-            if (k == y)
-                continue;
-            others -= s[k];
-            if (kind == LOSS_LOGISTIC)
+        double C = b->p->cost[y];
+        for (uint64_t k = 0; k < T; k++)
+            if (k != y)
                 sum_add(&all, entropy_term(-s[k], C));
-        }
-        if (kind == LOSS_LOGISTIC)
-            sum_add(&all, s[y] < C ? (C - s[y]) * log1p(-s[y] / C) : 0);
-        else
-            sum_add(&all, (kind == LOSS_HINGE ? 0 : others * (others / (4 * C))) - others);
+        sum_add(&all, s[y] < C ? (C - s[y]) * log1p(-s[y] / C) : 0);
     }
     return sum_value(&all);
 }
 
-static void class_curvature(const instances *b, const double *z, double *bend)
+static double svm_conjugate(const instances *b, const double *s)
+{
+    const uint64_t T = b->width;
+    const bool squared = b->p->loss->kind != LOSS_HINGE;
+    sum all = {0, 0};
+    for (uint64_t i = 0; i < b->count; i++, s += T) {
+        uint32_t y = class_of(b, i);
+        double others = 0;
+        for (uint64_t k = 0; k < T; k++)
+            others -= k == y ? 0 : s[k];
+        sum_add(&all, (squared ? others * (others / (4 * b->p->cost[y])) : 0) - others);
+    }
+    return sum_value(&all);
+}
+
+static void softmax_curvature(const instances *b, const double *z, double *bend)
 {
     for (uint64_t i = 0; i < b->count; i++)
         softmax_bend(z + i * b->width, b->width, b->p->cost[class_of(b, i)], bend + i * b->width);
 }
 
-static void softmax_along(const instances *b, uint64_t i, const double *z, const double *const *q, const double *t,
-                          along_sums *a)
+static void softmax_unit_along(const instances *b, uint64_t i, const double *z, const double *const *q,
+                               const double *t, along_sums *a)
 {
     const uint64_t T = b->width, base = i * T;
     const uint32_t y = class_of(b, i);
@@ -347,8 +358,8 @@ static void softmax_along(const instances *b, uint64_t i, const double *z, const
         add_outer(a, -C, mean);
 }
 
-static void svm_along(const instances *b, uint64_t i, const double *z, const double *const *q, const double *t,
-                      along_sums *a)
+static void svm_unit_along(const instances *b, uint64_t i, const double *z, const double *const *q, const double *t,
+                           along_sums *a)
 {
     const uint64_t T = b->width, base = i * T;
     const uint32_t y = class_of(b, i);
@@ -367,51 +378,95 @@ static void svm_along(const instances *b, uint64_t i, const double *z, const dou
         add_outer(a, 2 * C, dir);
 }
 
-static void class_along(const instances *b, const double *z, const double *const *q, const double *t, along_sums *a)
+static void softmax_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                          double *value, double *gradient, double *hessian)
 {
-    const bool softmax = b->p->loss->kind == LOSS_LOGISTIC;
+    along_sums a;
+    sums_open(&a, m, gradient, hessian);
     for (uint64_t i = 0; i < b->count; i++) {
-        if (softmax)
-            softmax_along(b, i, z, q, t, a);
-        else
-            svm_along(b, i, z, q, t, a);
+        softmax_unit_along(b, i, z, q, t, &a);
         if (i % CHUNK == CHUNK - 1)
-            end_chunk(a);
+            end_chunk(&a);
     }
-    end_chunk(a);
+    end_chunk(&a);
+    sums_write(&a, value, gradient, hessian);
 }
 
-/* ---- which of the two ---------------------------------------------------------------------------------------- */
+static void svm_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                      double *value, double *gradient, double *hessian)
+{
+    along_sums a;
+    sums_open(&a, m, gradient, hessian);
+    for (uint64_t i = 0; i < b->count; i++) {
+        svm_unit_along(b, i, z, q, t, &a);
+        if (i % CHUNK == CHUNK - 1)
+            end_chunk(&a);
+    }
+    end_chunk(&a);
+    sums_write(&a, value, gradient, hessian);
+}
 
-void instances_slopes(const instances *b, const double *z, double *s)
+static double loss_at(const instances *b, const double *z)
+{
+    double loss;
+    instances_along(b, z, 0, NULL, NULL, &loss, NULL, NULL);
+    return loss;
+}
+
+static point_sums softmax_point(const instances *b, const double *z, double *s)
+{
+    softmax_slopes(b, z, s);
+    return (point_sums){loss_at(b, z), softmax_conjugate(b, s)};
+}
+
+static point_sums svm_point(const instances *b, const double *z, double *s)
+{
+    svm_slopes(b, z, s);
+    return (point_sums){loss_at(b, z), svm_conjugate(b, s)};
+}
+
+const primal_kind softmax_primal = {
+    .margins = rows_margins,
+    .add_image = rows_add_image,
+    .slopes = softmax_slopes,
+    .point = softmax_point,
+    .conjugate = softmax_conjugate,
+    .curvature = softmax_curvature,
+    .along = softmax_along,
+    .hessian_times = rows_hessian_times,
+    .diagonal = rows_diagonal,
+    .hessian = rows_hessian,
+};
+
+const primal_kind crammer_singer_primal = {
+    .margins = rows_margins,
+    .add_image = rows_add_image,
+    .slopes = svm_slopes,
+    .point = svm_point,
+    .conjugate = svm_conjugate,
+    .along = svm_along,
+};
+
+/* ---- one margin: which loss ---------------------------------------------------------------------------------- */
+
+static void linear_slopes(const instances *b, const double *z, double *s)
 {
 #define CALL(kind) slopes(b, z, s, kind)
-    if (b->width > 1)
-        class_slopes(b, z, s);
-    else
-        KIND_DISPATCH(b->p->loss->kind, CALL);
+    KIND_DISPATCH(b->p->loss->kind, CALL);
 #undef CALL
 }
 
-point_sums instances_point(const instances *b, const double *z, double *s)
+static point_sums linear_point(const instances *b, const double *z, double *s)
 {
     point_sums at = {NAN, NAN};
-    if (b->width > 1) {
-        class_slopes(b, z, s);
-        instances_along(b, z, 0, NULL, NULL, &at.loss, NULL, NULL);
-        at.conjugate = class_conjugate(b, s);
-        return at;
-    }
 #define CALL(kind) at = point(b, z, s, kind)
     KIND_DISPATCH(b->p->loss->kind, CALL);
 #undef CALL
     return at;
 }
 
-double instances_conjugate(const instances *b, const double *s)
+static double linear_conjugate(const instances *b, const double *s)
 {
-    if (b->width > 1)
-        return class_conjugate(b, s);
     double all = NAN;
 #define CALL(kind) all = conjugate(b, s, kind)
     KIND_DISPATCH(b->p->loss->kind, CALL);
@@ -419,7 +474,7 @@ double instances_conjugate(const instances *b, const double *s)
     return all;
 }
 
-double instances_gap(const instances *b, const double *z, const double *s)
+static double linear_gap(const instances *b, const double *z, const double *s)
 {
     double all = NAN;
 #define CALL(kind) all = gap_sum(b, z, s, kind)
@@ -428,26 +483,67 @@ double instances_gap(const instances *b, const double *z, const double *s)
     return all;
 }
 
-void instances_curvature(const instances *b, const double *z, double *bend)
+static void linear_curvature(const instances *b, const double *z, double *bend)
 {
 #define CALL(kind) curvature(b, z, bend, kind)
-    if (b->width > 1)
-        class_curvature(b, z, bend);
-    else
-        KIND_DISPATCH(b->p->loss->kind, CALL);
+    KIND_DISPATCH(b->p->loss->kind, CALL);
 #undef CALL
+}
+
+static void linear_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                         double *value, double *gradient, double *hessian)
+{
+    along_sums a;
+    sums_open(&a, m, gradient, hessian);
+#define CALL(kind) along_any(b, z, q, t, &a, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    sums_write(&a, value, gradient, hessian);
+}
+
+const primal_kind linear_primal = {
+    .margins = rows_margins,
+    .add_image = rows_add_image,
+    .slopes = linear_slopes,
+    .point = linear_point,
+    .conjugate = linear_conjugate,
+    .gap = linear_gap,
+    .curvature = linear_curvature,
+    .along = linear_along,
+    .hessian_times = rows_hessian_times,
+    .diagonal = rows_diagonal,
+    .hessian = rows_hessian,
+};
+
+/* ---- any kind ------------------------------------------------------------------------------------------------ */
+
+void instances_slopes(const instances *b, const double *z, double *s)
+{
+    b->kind->slopes(b, z, s);
+}
+
+point_sums instances_point(const instances *b, const double *z, double *s)
+{
+    return b->kind->point(b, z, s);
+}
+
+double instances_conjugate(const instances *b, const double *s)
+{
+    return b->kind->conjugate(b, s);
+}
+
+double instances_gap(const instances *b, const double *z, const double *s)
+{
+    return b->kind->gap(b, z, s);
+}
+
+void instances_curvature(const instances *b, const double *z, double *bend)
+{
+    b->kind->curvature(b, z, bend);
 }
 
 void instances_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
                      double *value, double *gradient, double *hessian)
 {
-    along_sums a;
-    sums_open(&a, m, gradient, hessian);
-#define CALL(kind) along_any(b, z, q, t, &a, kind)
-    if (b->width > 1)
-        class_along(b, z, q, t, &a);
-    else
-        KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    sums_write(&a, value, gradient, hessian);
+    b->kind->along(b, z, m, q, t, value, gradient, hessian);
 }

@@ -36,7 +36,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
 {
     const problem *p = b->base.p;
     const rows *r = &p->rows;
-    const uint64_t first = b->base.first;
+    const uint64_t first = b->base.first_row;
     const double a1 = s->a1, a2 = s->a2, e = p->epsilon, scale = from == to ? a1 : 1;
     const bool wide = p->n > WEIGHTS_BEYOND_CACHE;
     double worst = 0;
@@ -95,13 +95,13 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
     sum loss_sum = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     const double *lengths = kind == LOSS_HINGE ? b->base.lengths : NULL;
     double gap_at[BLOCK_LENGTHS] = {0};
-    const uint64_t *start = p->rows.start + b->base.first;
+    const uint64_t *start = p->rows.start + b->base.first_row;
     uint64_t cells = 0;
     uint32_t active = 0;
     for (uint32_t i = 0; i < b->base.count; i++) {
         variable *v = &b->var[i];
         if (margins || b->clear_until[i] <= travelled) {
-            double z = w ? rows_dot(&p->rows, form, b->base.first + i, w) : 0;
+            double z = w ? rows_dot(&p->rows, form, b->base.first_row + i, w) : 0;
             cells += w ? start[i + 1] - start[i] : 0;
             if (margins)
                 margins[i] = z;
@@ -136,7 +136,7 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
 LOSS_INLINE void norms(linear *b, rows_form form)
 {
     for (uint32_t i = 0; i < b->base.count; i++)
-        b->var[i].norm = rows_norm(&b->base.p->rows, form, b->base.first + i);
+        b->var[i].norm = rows_norm(&b->base.p->rows, form, b->base.first_row + i);
 }
 
 #define LOOPS_OF(name, kind, form)                                                                                   \
@@ -204,9 +204,9 @@ static block *linear_open(arena *memory, const block *base, bda_error *err)
         return NULL;
     b->base = *base;
     for (uint64_t i = 0; i < count; i++) {
-        double label = p->data->label[base->first + i];
+        const uint64_t row = base->first_row + i;
         variable *v = &b->var[i];
-        v->y = p->loss->regression ? label : label == p->labels[1] ? 1 : -1;
+        v->y = p->loss->regression ? p->data->target.real[row] : p->data->target.class[row] ? 1 : -1;
         if (logistic)
             b->rest[i].now = b->rest[i].start = p->cost[v->y > 0];
     }
@@ -227,7 +227,18 @@ static void linear_image(const block *base, double *dv)
 #define CALL(form)                                                                                                   \
     for (uint32_t i = 0; i < base->count; i++)                                                                       \
         if (b->var[i].a != b->var[i].start)                                                                          \
-    rows_add(&base->p->rows, form, base->first + i, b->var[i].a - b->var[i].start, dv)
+    rows_add(&base->p->rows, form, base->first_row + i, b->var[i].a - b->var[i].start, dv)
+    ROWS_DISPATCH(base->p->rows.form, CALL);
+#undef CALL
+}
+
+static void linear_whole_image(const block *base, double *v)
+{
+    const linear *b = (const linear *)base;
+#define CALL(form)                                                                                                   \
+    for (uint32_t i = 0; i < base->count; i++)                                                                       \
+        if (b->var[i].a != 0)                                                                                        \
+    rows_add(&base->p->rows, form, base->first_row + i, b->var[i].a, v)
     ROWS_DISPATCH(base->p->rows.form, CALL);
 #undef CALL
 }
@@ -331,15 +342,24 @@ static void linear_alpha(const block *base, double *alpha)
         alpha[i] = b->var[i].a;
 }
 
+/* variable, clear_until, order, settled */
+static uint64_t linear_bytes(const task *t, uint64_t outputs)
+{
+    (void)outputs;
+    return sizeof(double) * (t->entropic ? 7 : 5) + sizeof(uint32_t) + 1;
+}
+
 const block_kind linear_blocks = {
     .open = linear_open,
     .epoch = linear_epoch,
     .image = linear_image,
+    .whole_image = linear_whole_image,
     .describe = linear_describe,
     .ray = linear_ray,
     .move = linear_move,
     .evaluate = linear_evaluate,
     .largest_norm = linear_largest_norm,
     .alpha = linear_alpha,
+    .bytes = linear_bytes,
     .points = &linear_points,
 };

@@ -58,12 +58,12 @@ LOSS_FUNCTIONS(squared_error, LOSS_SQUARED_ERROR)
 
 #define LOSS_ROW(text, f, k, r, s, q)                                                                                \
     {                                                                                                                \
-        .name = text, .kind = k, .regression = r, .smooth = s, .quadratic_dual = q, .value = f##_value,              \
-        .slope = f##_slope, .curvature = f##_curvature, .conjugate = f##_conjugate, .gap = f##_gap, .step = f##_step \
+        .name = text, .kind = k, .regression = r, .smooth = s, .quadratic = (k) == LOSS_SQUARED_ERROR,               \
+        .quadratic_dual = q, .value = f##_value, .slope = f##_slope, .curvature = f##_curvature,                     \
+        .conjugate = f##_conjugate, .gap = f##_gap, .step = f##_step                                                 \
     }
 
-/*           name                          functions                    kind                       regression smooth
- * quadratic dual */
+/* name, functions, kind, regression, smooth, quadratic dual */
 const loss losses[] = {
     LOSS_ROW("hinge", hinge, LOSS_HINGE, false, false, true),
     LOSS_ROW("squared-hinge", squared_hinge, LOSS_SQUARED_HINGE, false, true, true),
@@ -81,9 +81,4 @@ const loss *loss_find(const char *name)
         if (strcmp(l->name, name) == 0)
             return l;
     return NULL;
-}
-
-bool loss_is_smooth(const loss *l, uint64_t classes)
-{
-    return l->smooth && (classes <= 2 || l->kind == LOSS_LOGISTIC);
 }

@@ -19,6 +19,7 @@ typedef struct loss {
     loss_kind kind;
     bool regression;
     bool smooth;         /* differentiable */
+    bool quadratic;      /* one quadratic function everywhere */
     bool quadratic_dual; /* xi* is quadratic on its domain: the exact step has a closed form */
     /* y: label (+1, -1) or target; c: cost; e: tube; z = x'w; a: the dual variable alpha */
     double (*value)(double z, double y, double c, double e);     /* xi(z) */
@@ -32,9 +33,5 @@ typedef struct loss {
 
 extern const loss losses[];
 const loss *loss_find(const char *name);
-
-/* Is it differentiable with so many classes (2 or fewer: one score)? With more only the softmax is: the largest of
- * several scores has kinks, and so has its square. */
-bool loss_is_smooth(const loss *l, uint64_t classes);
 
 #endif

@@ -3,13 +3,13 @@
  * y is the label (+1, -1) or the target, c the cost C, e the half-width of the tube, z = x'w, a the dual variable
  * alpha. In classification b = y a, and the margin is y z. `kind` is a constant in hot loops.
  *
- *   loss                          xi(z)                      xi*(-a)                                       domain
- *   hinge                         c max(1 - yz, 0)           -b                                            0 <= b <=
- * c squared hinge                 c max(1 - yz, 0)^2         -b + b^2/4c                                   0 <= b
- *   logistic                      c log(1 + exp(-yz))        b log b + (c-b) log(c-b) - c log c            0 <= b <=
- * c epsilon-insensitive           c max(|z - y| - e, 0)      e|a| - a y                                    |a| <= c
- *   squared epsilon-insensitive   c max(|z - y| - e, 0)^2    e|a| - a y + a^2/4c                           all
- *   squared error                 c (z - y)^2                -a y + a^2/4c                                 all
+ *   loss                          xi(z)                     xi*(-a)                              domain
+ *   hinge                         c max(1 - yz, 0)          -b                                   0 <= b <= c
+ *   squared hinge                 c max(1 - yz, 0)^2        -b + b^2/4c                          0 <= b
+ *   logistic                      c log(1 + exp(-yz))       b log b + (c-b) log(c-b) - c log c   0 <= b <= c
+ *   epsilon-insensitive           c max(|z - y| - e, 0)     e|a| - a y                           |a| <= c
+ *   squared epsilon-insensitive   c max(|z - y| - e, 0)^2   e|a| - a y + a^2/4c                  all
+ *   squared error                 c (z - y)^2               -a y + a^2/4c                        all
  */
 #ifndef PROBLEM_LOSS_MATH_H
 #define PROBLEM_LOSS_MATH_H

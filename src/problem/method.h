@@ -5,6 +5,8 @@
 #ifndef PROBLEM_METHOD_H
 #define PROBLEM_METHOD_H
 
+#include <math.h>
+
 #include "base/error.h"
 
 typedef struct problem problem;
@@ -25,20 +27,31 @@ typedef enum sharing {
  * one, or the method's own choice. hull begins plainly then, see plain_rounds of hull.c. */
 #define EPOCHS_AS_NEEDED (-1)
 
+/* Of structures: where the most violated outputs are sought. */
+typedef enum inference {
+    INFERENCE_DEFAULT, /* the method's */
+    INFERENCE_ROUND,   /* at the w of a round, by its evaluation alone */
+    INFERENCE_VISIT,   /* at the current u, in the first visit of each unit in an epoch, too */
+} inference;
+
 /* What the person asked for; NAN: the method's own choice. */
 typedef struct method_options {
     double a1, a2;     /* B = a1 blockdiag(Hessian) + a2 I */
     bool a1_is_blocks; /* --a1=K */
     line_search search;
-    double step;          /* with SEARCH_NONE */
-    double tau, beta;     /* of the Armijo rule */
-    int64_t local_epochs; /* 0: the method's own choice; EPOCHS_AS_NEEDED */
-    double gap;           /* asked for, relative to the first; only to choose by: the watch decides when to stop */
+    double step;             /* with SEARCH_NONE */
+    double tau, beta;        /* of the Armijo rule */
+    int64_t local_epochs;    /* 0: the method's own choice; EPOCHS_AS_NEEDED */
+    int64_t learning_epochs; /* of structures: visits of each unit in a local epoch; 0: the method's own choice */
+    inference inference;
+    double gap;        /* asked for; only to choose by: the watch decides when to stop */
+    bool gap_of_start; /* it is relative to the first gap, not to the objective */
     uint64_t seed;
     int64_t history;   /* of l-commdir and lbfgs; 0: the method's own */
     double penalty;    /* rho of admm */
     double relaxation; /* of admm: 1 is none */
     bool balance;      /* admm adapts rho to its residuals */
+    bool no_scaling;   /* of the outer loop: the model is w itself */
     bool accelerate;   /* a preset of the outer loop inside an accelerated proximal point method */
     hull_form hull;    /* which messages a round of hull sends */
     sharing sharing;   /* --threads-mode */
@@ -56,20 +69,37 @@ typedef struct round_report {
     double primal, dual; /* of the model and alpha of this round; dual is NAN for a method without one */
     double gap;          /* primal + dual, computed without cancellation: never negative */
     double stretch;      /* the model is (1 + stretch) w; 0 for most methods: it is w */
-    double step;         /* that led here; 0 in round 0 */
+    bool stretches;      /* the method looks for such multiples; then P(w) is: */
+    double plain_primal;
+    double step; /* that led here; 0 in round 0 */
     uint64_t line_search_steps;
     double epochs;                     /* passes over the data that led here, in cells visited over cells held */
     uint64_t vectors_sent, bytes_sent; /* so far */
     double seconds;                    /* on the watch's clock, agreed on by all ranks */
     bool interrupted;                  /* somewhere */
-    bool kept_best; /* w is the best so far, and the method keeps it: there is no need to copy it before the end */
-    bool stalled;   /* the method can make no further progress in double precision */
-    bool finished;  /* the method has done all it does */
+    bool kept_best;  /* w is the best so far, and the method keeps it: there is no need to copy it before the end */
+    bool stalled;    /* the method can make no further progress in double precision */
+    bool finished;   /* the method has done all it does */
+    bool shares;     /* blocks change one u together: the next run may differ */
+    bool anew;       /* dual and gap are those of an X alpha computed anew, see dual_certify */
+    double repaired; /* what v had been off by, against the largest number of it; 0: by rounding at most */
     double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
     const char *choice;          /* one word: what a method that chooses for itself did; NULL: nothing to say */
     struct block *const *blocks; /* this rank's dual point, see block_alpha; NULL for a method without one */
 } round_report;
+
+/* What a method made of its options and of the problem, for the log: NAN, 0 and NULL where it has no such thing. It is
+ * known before the first round. */
+typedef struct method_facts {
+    double a1, a2, step; /* step: of a fixed one */
+    int64_t local_epochs;
+    const char *line_search; /* "exact", "backtracking", "none" */
+    const char *step_rule;   /* in words */
+    const char *form;        /* of hull */
+} method_facts;
+
+#define NO_FACTS ((method_facts){.a1 = NAN, .a2 = NAN, .step = NAN})
 
 typedef struct watch watch;
 struct watch {
@@ -80,6 +110,10 @@ struct watch {
     /* Collective in effect: gets the same report and w on all ranks, and returns the same answer: true means stop.
      * w: [n], of which the report's model is a multiple; the model is kept if it is the best so far. */
     bool (*round)(watch *self, const round_report *report, const double *w);
+    /* What round() would return, without telling anybody of the round; to_go: what that would be then. NULL: not known
+     * beforehand. */
+    bool (*ends)(watch *self, const round_report *report, double *to_go);
+    method_facts facts; /* the method's to fill in before it reports its first round */
 };
 
 typedef struct method {
@@ -87,9 +121,13 @@ typedef struct method {
     const char *needs; /* in words, for --method=list */
     /* What it cannot do without; method_serves of methods/table.h checks it, and names those that would do. */
     bool smooth_loss;        /* a differentiable loss */
-    bool smooth_classes;     /* one where there are more than two classes */
+    bool smooth_classes;     /* one where a unit has several scores */
     bool smooth_regulariser; /* no --l1-ratio */
     bool classification;     /* labels, not numbers */
+    bool rows;               /* units that are single rows: no tags, no trees */
+    bool sentences;          /* units of several rows, and blocks that can begin ahead (block_solve_ahead) */
+    bool primal;             /* a primal kind, see instances.h */
+    bool curvature;          /* ... with products of second derivatives */
     uint64_t most_weights;   /* the longest w it can take; 0: any */
     bool uncertified;        /* has no dual, so no gap to stop at: it ends by itself */
     const void *preset;      /* what `train` makes of it; e.g. a row of dual/presets.c */

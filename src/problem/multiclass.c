@@ -16,10 +16,10 @@ bool multiclass_open(multiclass *b, arena *memory, const block *base, bda_error 
         !(b->A = ARENA_TAKE(memory, double, classes, err)) || !(b->step = ARENA_TAKE(memory, double, classes, err)))
         return false;
     for (uint64_t i = 0; i < count; i++)
-        b->y[i] = problem_class(p, p->data->label[base->first + i]);
+        b->y[i] = p->data->target.class[base->first_row + i];
 #define CALL(form)                                                                                                   \
     for (uint64_t i = 0; i < count; i++)                                                                             \
-    b->norm[i] = rows_norm(&p->rows, form, base->first + i)
+    b->norm[i] = rows_norm(&p->rows, form, base->first_row + i)
     ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
     return true;

@@ -22,6 +22,8 @@ typedef struct multiclass {
 bool multiclass_open(multiclass *b, arena *memory, const block *base, bda_error *err);
 double multiclass_largest_norm(const block *base);
 
+#define MULTICLASS_BYTES (sizeof(double) * 2 + sizeof(uint32_t) * 2) /* a row, see block_kind */
+
 static inline double multiclass_cost(const multiclass *b, uint32_t i)
 {
     return b->base.p->cost[b->y[i]];
@@ -32,7 +34,7 @@ ROWS_INLINE void multiclass_scores(const multiclass *b, uint32_t i, const double
 {
     const problem *p = b->base.p;
     if (w)
-        rows_scores(&p->rows, form, b->base.first + i, w, p->classes, z);
+        rows_scores(&p->rows, form, b->base.first_row + i, w, p->classes, z);
     else
         memset(z, 0, p->classes * sizeof *z);
 }

@@ -44,14 +44,9 @@ static uint64_t bytes_of(const pool *l)
     return l->n * sizeof *l->u + pages_of(l) * sizeof *l->busy;
 }
 
-static uint64_t width_of(const problem *p)
-{
-    return p->n / p->rows.columns;
-}
-
 static double rows_of_a_block(const problem *p)
 {
-    return (double)p->data->instances / (double)p->data->blocks;
+    return (double)p->data->rows_all / (double)p->data->blocks;
 }
 
 static uint64_t blocks_of(const pool *l, const problem *p)
@@ -64,7 +59,7 @@ static uint64_t blocks_of(const pool *l, const problem *p)
 static bool one_by_one(const pool *l, const problem *p)
 {
     return l->queues || blocks_of(l, p) > (uint64_t)omp_get_num_procs() ||
-           p->nonzeros / p->data->blocks * width_of(p) < SHORT_PASS;
+           p->nonzeros / p->data->blocks * p->outputs < SHORT_PASS;
 }
 
 /* ---- how often each page is due ------------------------------------------------------------------------------ */
@@ -75,7 +70,8 @@ ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form fo
     const rows *r = &p->rows;
     uint64_t looked_at = 0;
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
-        const uint64_t first = p->data->block_start[k], end = p->data->block_start[k + 1];
+        uint64_t first, end;
+        data_block_rows(p->data, k, &first, &end);
         const uint64_t by_rows = problem_stride(end - first);
         const uint64_t by_cells = (r->start[end] - r->start[first]) / CELLS_COUNTED + 1;
         const uint64_t stride = by_rows > by_cells ? by_rows : by_cells;
@@ -91,10 +87,12 @@ ROWS_INLINE uint64_t count_cells(const problem *p, uint32_t *count, rows_form fo
 /* place: [columns] of each in the common u */
 static void order_numbers(pool *l, const problem *p, const uint32_t *place)
 {
-    const uint64_t width = width_of(p);
+    const uint64_t width = p->outputs;
     for (uint64_t j = 0; j < p->rows.columns; j++)
         for (uint64_t m = 0; m < width; m++)
             l->order[place[j] * width + m] = (uint32_t)(j * width + m);
+    for (uint64_t j = p->rows.columns * width; j < p->n; j++)
+        l->order[j] = (uint32_t)j;
 }
 
 /* Visits from one time that a page is due to the next. a_visit: changes of one of its numbers, on average */
@@ -111,16 +109,10 @@ static int tier_of(const pool *l, const problem *p, double visits)
     return (int)fmin(fmax(log2(fmin(visits, most) / (double)l->every), 0), POOL_TIERS - 1);
 }
 
-/* A visit changes about two classes of an instance. */
-static bool changes_few(const problem *p)
-{
-    return width_of(p) > 1 && p->loss->kind != LOSS_LOGISTIC;
-}
-
 /* In no order of frequency, and yet too long for copies. */
 static bool is_all_common(const pool *l, const problem *p)
 {
-    return !p->fold.folded && changes_few(p) && l->n >= VERY_LONG;
+    return !p->fold.folded && p->task->sparse && l->n >= VERY_LONG;
 }
 
 /* often: numbers of the pages that are due more than TIMES_A_PASS; behind them all work on the common u. */
@@ -134,25 +126,31 @@ static uint64_t choose_copied(const pool *l, const problem *p, uint64_t often)
     return copied < l->n ? copied : l->n;
 }
 
+/* Rows, of those looked at, that may change number j of u: any row may change a shared weight. */
+static uint64_t rows_of_number(const problem *p, const uint32_t *count, uint64_t looked_at, uint64_t j)
+{
+    const uint64_t column = j / p->outputs;
+    return column < p->rows.columns ? count[column] : looked_at;
+}
+
 /* count: of each column among so many rows. tier: [pages], work space */
 static void make_tiers(pool *l, const problem *p, const uint32_t *count, uint64_t looked_at, int *tier)
 {
-    const uint64_t width = width_of(p);
     const uint64_t pages = pages_of(l);
     uint64_t often = 0;
     for (uint64_t page = 0; page < pages; page++) {
         const uint64_t first = page * POOL_PAGE, end = l->n - first < POOL_PAGE ? l->n : first + POOL_PAGE;
         uint64_t cells = 0;
         for (uint64_t k = first; k < end; k++)
-            cells += count[(l->order ? l->order[k] : k) / width];
+            cells += rows_of_number(p, count, looked_at, l->order ? l->order[k] : k);
         const double a_visit = (double)cells / (double)(end - first) / (double)looked_at;
-        const double visits = visits_until_due(l, p, changes_few(p) ? a_visit * 2 / (double)width : a_visit);
+        const double visits = visits_until_due(l, p, p->task->sparse ? a_visit * 2 / (double)p->outputs : a_visit);
         tier[page] = cells > 0 ? tier_of(l, p, visits) : -1; /* nobody else changes it */
         if (visits * TIMES_A_PASS < rows_of_a_block(p))
             often = end;
     }
     l->copied = choose_copied(l, p, often);
-    l->least_passes = changes_few(p) || test_copies != POOL_USUAL ? 1 : LEAST_PASSES;
+    l->least_passes = p->task->sparse || test_copies != POOL_USUAL ? 1 : LEAST_PASSES;
     uint64_t k = 0;
     for (int t = 0; t < POOL_TIERS; t++) {
         l->first[t] = l->end[1][t] = k;
@@ -250,8 +248,10 @@ bool pool_open(pool *l, const problem *p, bool anywhere, arena *memory, bda_erro
     *l = (pool){.n = p->n, .comm = p->comm};
     l->u = comm_share(p->comm, bytes_of(l));
     l->one_machine = l->u != NULL;
-    if (!l->one_machine && !anywhere)
+    if (!l->one_machine && !anywhere) {
+        *l = (pool){0}; /* blocks are on their own; nothing here may look like a pool */
         return true;
+    }
     if (!l->one_machine)
         l->u = comm_share_alone(bytes_of(l));
     if (!comm_agree(p->comm, l->u || err_memory(err, bytes_of(l), "weights that threads share"), err))

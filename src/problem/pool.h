@@ -31,7 +31,8 @@ struct problem;
 /* All blocks of the model. */
 typedef struct pool {
     uint64_t n;
-    double *u;                   /* [n] in memory that all of them see, beginning with what rows have most often */
+    double *u;                   /* [n] in memory that all of them see, beginning with what rows have most often;
+                                  * NULL: there is no pool, and all else is zero, too */
     uint32_t *busy;              /* [pages] there, too: 1 where somebody is at the page */
     uint32_t *order;             /* [n] where a number of u is in a copy; NULL: at the same place */
     uint32_t *page;              /* those that are ever due, tier by tier */
@@ -44,7 +45,7 @@ typedef struct pool {
     bool one_machine;            /* the memory is that of all ranks */
     bool queues;                 /* some blocks wait for a thread: one's many passes would be lost on the others */
     bool in_turn;                /* some blocks begin when others have ended */
-    struct pool_seat *seat;      /* [seats] one for each block of this rank; NULL: there is no pool */
+    struct pool_seat *seat;      /* [seats] one for each block of this rank */
     uint64_t seats;
     comm *comm;
 } pool;
@@ -62,14 +63,20 @@ typedef struct pool_seat {
 
 /* A pool for the blocks of all ranks where these are on one machine, otherwise for those of this rank, with a seat
  * for each of its blocks, [local_blocks]. Where the ranks are on several machines and `anywhere` is false there is
- * none: u == NULL. Collective. */
+ * no pool: all of *l is zero, as in one that was never opened. Collective. */
 bool pool_open(pool *l, const struct problem *p, bool anywhere, arena *memory, bda_error *err);
-void pool_close(pool *l);
+void pool_close(pool *l); /* also one that was never opened */
 
-/* Does a round of so many passes work on views? */
+/* Do blocks share a u at all? */
+static inline bool pool_is_open(const pool *l)
+{
+    return l->u != NULL;
+}
+
+/* Does a round of so many passes work on views? Never where there is no pool. */
 static inline bool pool_is_viewed(const pool *l, int64_t passes)
 {
-    return l->copied < l->n && passes >= l->least_passes;
+    return pool_is_open(l) && l->copied < l->n && passes >= l->least_passes;
 }
 
 /* u = from, before each round; the message between two rounds has made sure that nobody is still at the last one.

@@ -8,15 +8,35 @@
 
 static bool check_labels(const data *d, bda_error *err)
 {
-    if (d->label_count == 1)
-        return err_set(err, BDA_FAILED,
-                       "%s: all instances have the same label %.17g; classification needs two labels", d->name,
-                       d->labels[0]);
-    if (d->label_count > DATA_LABELS_COUNTED)
+    if (d->labels.count == 1)
+        return err_set(err, BDA_FAILED, "%s: all instances have the same label %s; classification needs two labels",
+                       d->name, d->labels.name[0]);
+    if (d->labels.count > DATA_LABELS_COUNTED)
         return err_set(err, BDA_FAILED,
                        "%s: more than %d distinct labels are too many classes; --task=regress takes any numbers",
                        d->name, DATA_LABELS_COUNTED);
     return true;
+}
+
+/* Chosen once, here; what it wants of the data is checked. */
+static const task *task_for(const data *d, const problem_request *request, bda_error *err)
+{
+    const char *name = request->task ? request->task : task_of_loss(request->loss, request->structure);
+    const task *t = task_find(name, request->loss, d->labels.count, request->structure);
+    const task *any = t ? t : task_find(name, request->loss, 0, request->structure);
+    if (!any)
+        err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s", request->loss->name, name);
+    else if (any->labelled && !check_labels(d, err))
+        return NULL;
+    else if (request->loss->regression && labels_are_names(&d->labels))
+        err_set(err, BDA_FAILED, "%s: its labels are names; --task=regress needs numbers", d->name);
+    else if (!any->structure && d->unit_row)
+        err_set(err, BDA_FAILED, "%s: its instances have several rows, and --task=%s wants rows", d->name, name);
+    else if (any->structure && !d->unit_row)
+        err_set(err, BDA_FAILED, "%s: its instances are single rows, and --task=%s wants sentences", d->name, name);
+    else
+        return any;
+    return NULL;
 }
 
 /* Sums over some rows of each block, as integers, which are the same in any order. */
@@ -42,47 +62,52 @@ ROWS_INLINE void sum_rows(const rows *r, double C, uint64_t first, uint64_t end,
 
 static void look_at_rows(problem *p)
 {
-    const uint64_t *start = p->data->block_start;
     row_sums all = {0};
     double C = 0;
+    uint64_t first, end;
     for (uint64_t k = 0; k < p->classes; k++)
         C = fmax(C, p->cost[k]);
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
-#define CALL(form) sum_rows(&p->rows, C, start[k], start[k + 1], &all, form)
+        data_block_rows(p->data, k, &first, &end);
+#define CALL(form) sum_rows(&p->rows, C, first, end, &all, form)
         ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
     }
     uint64_t sums[] = {all.rows, all.norms, all.pairs};
     comm_sum_counts(p->comm, sums, 3);
     const double looked_at = fmax((double)sums[0], 1);
-    p->stiffness = (double)sums[1] / NORM_UNIT / looked_at * (p->loss->kind == LOSS_LOGISTIC ? 0.25 : 2);
+    p->stiffness = (double)sums[1] / NORM_UNIT / looked_at * p->task->bend;
     p->pairs = (double)sums[2] / looked_at;
 }
 
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err)
 {
     const bool bias = request->bias >= 0; /* a feature of value 0 has a weight too, which stays 0 */
-    const bool regression = request->loss->regression;
-    const uint64_t labels = regression ? 1 : d->label_count, outputs = labels > 2 ? labels : 1;
+    const uint64_t known = d->labels.count;
+    *p = (problem){0};
+    const task *task = task_for(d, request, err);
+    if (!task)
+        return false;
+    const uint64_t labels = task->labelled ? known : 1;
     *p = (problem){
         .comm = c,
         .data = d,
+        .task = task,
         .loss = request->loss,
-        .labels = d->labels,
         .classes = labels,
+        .outputs = task_outputs(task, known),
+        .shared = task_shared(task, known),
         .epsilon = request->epsilon,
         .threads = request->threads,
     };
-    if (!regression && !check_labels(d, err))
-        return false;
     const bool squared_norm = request->l1_ratio == 0 && !request->factor;
-    if (squared_norm && !fold_open(&p->fold, c, d, outputs, err))
+    if (squared_norm && !task->structure && !fold_open(&p->fold, c, d, p->outputs, err))
         return false;
     p->rows = p->fold.folded ? p->fold.rows : d->rows;
     p->nonzeros = p->fold.folded ? p->fold.nonzeros : d->nonzeros;
     p->rows.bias = bias ? request->bias : 0;
     p->rows.columns += bias;
-    p->n = p->rows.columns * outputs;
+    p->n = p->rows.columns * p->outputs + p->shared;
     double *cost = ARENA_TAKE(&p->memory, double, labels, err), *factor = NULL;
     if (request->factor && (factor = ARENA_TAKE(&p->memory, double, p->rows.columns, err)))
         for (uint64_t j = 0; j < p->rows.columns; j++)
@@ -90,7 +115,7 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     for (uint64_t k = 0; cost && k < labels; k++)
         cost[k] = request->cost * (request->cost_factor ? request->cost_factor[k] : 1);
     p->cost = cost;
-    p->penalty = penalty_for(p->rows.columns, outputs, request->l1_ratio, factor, p->threads);
+    p->penalty = penalty_for(p->rows.columns, p->outputs, p->shared, request->l1_ratio, factor, p->threads);
     if (!comm_agree(c, cost && (factor || !request->factor), err))
         return false;
     look_at_rows(p);
@@ -99,27 +124,15 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
 
 void problem_weights(const problem *p, const double *w, double *full)
 {
-    const uint64_t outputs = p->n / p->rows.columns, features = p->data->features;
+    const uint64_t outputs = p->outputs, bias = p->rows.columns - p->fold.rows.columns;
     fold_weights(&p->fold, p->data, w, outputs, full);
-    if (p->rows.columns > p->fold.rows.columns) /* the constant feature */
-        memcpy(full + features * outputs, w + p->fold.rows.columns * outputs, outputs * sizeof *full);
+    /* the constant feature and the shared weights are last, here and there */
+    memcpy(full + p->data->features * outputs, w + p->fold.rows.columns * outputs,
+           (bias * outputs + p->shared) * sizeof *full);
 }
 
 void problem_close(problem *p)
 {
     fold_close(&p->fold);
     arena_free(&p->memory);
-}
-
-uint32_t problem_class(const problem *p, double label)
-{
-    uint64_t low = 0, high = p->classes;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (p->labels[middle] <= label)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
 }

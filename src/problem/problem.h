@@ -7,30 +7,35 @@
 #include "problem/loss.h"
 #include "problem/method.h"
 #include "problem/regulariser.h"
+#include "problem/task.h"
 
 typedef struct problem_request {
+    const char *task; /* NULL: that of the structure, or the loss's own, classify or regress */
     const loss *loss;
-    double cost;               /* C */
-    const double *cost_factor; /* [labels] of each label in increasing order, NULL for 1 */
-    double epsilon;            /* half-width of the insensitive tube */
-    double l1_ratio;           /* R of the elastic net, 0 for none */
-    const double *factor;      /* [features] penalty factors, NULL for 1 */
-    double bias;               /* value of the constant feature; < 0: none */
+    const struct structure *structure; /* of the units (structured.h) where a task has several; NULL: its first */
+    double cost;                       /* C */
+    const double *cost_factor;         /* [labels] by class number, NULL for 1 */
+    double epsilon;                    /* half-width of the insensitive tube */
+    double l1_ratio;                   /* R of the elastic net, 0 for none */
+    const double *factor;              /* [features] penalty factors, NULL for 1 */
+    double bias;                       /* value of the constant feature; < 0: none */
     int threads;
 } problem_request;
 
 struct problem {
     comm *comm;
     const data *data;
+    const task *task;
     const loss *loss;
     penalty penalty;
     fold fold;
-    rows rows;            /* the data's, folded where that pays, with the constant feature */
-    uint64_t nonzeros;    /* of all ranks' rows */
-    uint64_t n;           /* length of w and v: columns times classes */
-    uint64_t classes;     /* T: more than 2 only for multiclass, where w is [features][T] */
-    const double *labels; /* [classes] in increasing order; of two the larger counts as +1; classification only */
-    const double *cost;   /* C of each class: [2] -1 and +1 (regression: [1] for all), or [T] */
+    rows rows;          /* the data's, folded where that pays, with the constant feature */
+    uint64_t nonzeros;  /* of all ranks' rows */
+    uint64_t outputs;   /* weights of a column: 1, or T for several classes */
+    uint64_t shared;    /* weights that belong to no column, such as transitions between tags */
+    uint64_t n;         /* length of w and v: w is [columns][outputs], then [shared] */
+    uint64_t classes;   /* labels with a cost of their own; 1 where the task has none */
+    const double *cost; /* [classes] C by class number; of two classes 1 counts as +1 */
     double epsilon;
     /* Means over some rows of each block: C |x|^2 times the largest second derivative of the loss, or of its square
      * where it has kinks; pairs of cells in a row, each with itself included. */
@@ -51,11 +56,9 @@ static inline uint64_t problem_stride(uint64_t rows)
     return rows / PROBLEM_ROWS_LOOKED_AT + 1;
 }
 
-/* From weights [n] to those of the data's features, and of the constant one: [features + bias][classes]. Needed where
- * the rows are folded, which only then are not the same. Collective. */
+/* From weights [n] to those of the data's features, of the constant one, and the shared ones:
+ * [features + bias][outputs], then [shared]. Needed where the rows are folded, which only then are not the same.
+ * Collective. */
 void problem_weights(const problem *p, const double *w, double *full);
-
-/* The number of a label's class; labels of the data only. */
-uint32_t problem_class(const problem *p, double label);
 
 #endif

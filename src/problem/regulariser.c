@@ -5,7 +5,8 @@
 
 const regulariser *const regularisers[] = {&squared_norm, &weighted_norm, &elastic_net, NULL};
 
-penalty penalty_for(uint64_t columns, uint64_t classes, double l1_ratio, const double *factor, int threads)
+penalty penalty_for(uint64_t columns, uint64_t outputs, uint64_t shared, double l1_ratio, const double *factor,
+                    int threads)
 {
     double least = 1;
     for (uint64_t j = 0; factor && j < columns; j++)
@@ -14,8 +15,9 @@ penalty penalty_for(uint64_t columns, uint64_t classes, double l1_ratio, const d
         .kind = l1_ratio > 0 ? &elastic_net
                 : factor     ? &weighted_norm
                              : &squared_norm,
-        .n = columns * classes,
-        .classes = classes,
+        .n = columns * outputs + shared,
+        .columns = columns,
+        .outputs = outputs,
         .l1_ratio = l1_ratio,
         .factor = factor,
         .threads = threads,

@@ -10,12 +10,12 @@
 
 typedef struct regulariser regulariser;
 
-/* A regulariser with its parameters, for a w of length n = columns times classes. */
+/* A regulariser with its parameters, for a w of [columns][outputs], then [shared]. */
 typedef struct penalty {
     const regulariser *kind;
-    uint64_t n, classes;
+    uint64_t n, columns, outputs;
     double l1_ratio;      /* R of the elastic net */
-    const double *factor; /* [columns] of each feature, NULL for 1; a constant feature has 1 */
+    const double *factor; /* [columns] of each feature, NULL for 1; a constant feature and shared weights have 1 */
     int threads;
     double convexity;     /* sigma: g - sigma/2 w'w is convex, so grad g* is 1/sigma-Lipschitz */
     double pull;          /* shifted_norm alone: pull/2 |w - centre|^2 is added */
@@ -47,7 +47,8 @@ extern const regulariser squared_norm, weighted_norm, elastic_net, shifted_norm;
 extern const regulariser *const regularisers[]; /* NULL-terminated */
 
 /* The plainest regulariser that has these parameters: l1_ratio in [0, 1), factors > 0. */
-penalty penalty_for(uint64_t columns, uint64_t classes, double l1_ratio, const double *factor, int threads);
+penalty penalty_for(uint64_t columns, uint64_t outputs, uint64_t shared, double l1_ratio, const double *factor,
+                    int threads);
 
 /* g(w) + pull/2 |w - centre|^2 with pull > 0; g is one of the table. The centre stays the caller's. */
 penalty penalty_shifted(const penalty *g, double pull, const double *centre);

@@ -23,7 +23,7 @@
 
 static inline double factor_of(const penalty *p, uint64_t j)
 {
-    return p->factor ? p->factor[j / p->classes] : 1;
+    return p->factor && j / p->outputs < p->columns ? p->factor[j / p->outputs] : 1;
 }
 
 #define SEPARABLE_SUM(TERM)                                                                                          \

@@ -1,8 +1,8 @@
 /* softmax.c - dual blocks of multinomial logistic regression.
  *
  *     xi_i(W) = C (log sum_k exp(w_k'x) - w_y'x)
- *     alpha_i = C e_y - beta_i,   beta_ik >= 0,   sum_k beta_ik = C,   xi_i*(-alpha_i) = sum_k beta_ik log(beta_ik /
- * C)
+ *     alpha_i = C e_y - beta_i,   beta_ik >= 0,   sum_k beta_ik = C
+ *     xi_i*(-alpha_i) = sum_k beta_ik log(beta_ik / C)
  *
  * A visit solves the instance's own sub-problem: with A_k = a1 x'H_k x + a2 and
  * c_k = -u_k'x - (A_k - a2) beta_k - a2 beta0_k,
@@ -139,9 +139,9 @@ ROWS_INLINE uint64_t epoch(softmax *b, const subproblem *s, const double *from, 
         if (s->seat)
             pool_visit(s->seat, to);
         if (q + AHEAD < b->m.base.count)
-            rows_prefetch(r, form, b->m.base.first + b->m.order[q + AHEAD]);
+            rows_prefetch(r, form, b->m.base.first_row + b->m.order[q + AHEAD]);
         uint32_t i = b->m.order[q];
-        uint64_t row = b->m.base.first + i;
+        uint64_t row = b->m.base.first_row + i;
         double *now = b->now + i * classes, *start = b->start + i * classes;
         double C = multiclass_cost(&b->m, i), common = s->a1 * b->m.norm[i] + s->a2, log_common = log(common);
         rows_scores(r, form, row, from, classes, b->m.score);
@@ -184,7 +184,7 @@ ROWS_INLINE void evaluate(softmax *b, const double *w, block_value *value, rows_
         }
         b->m.order[i] = i;
     }
-    const uint64_t *start = p->rows.start + b->m.base.first;
+    const uint64_t *start = p->rows.start + b->m.base.first_row;
     *value = (block_value){.cells = w ? (double)(start[b->m.base.count] - start[0]) : 0,
                            .loss = sum_value(&loss_sum),
                            .conjugate = sum_value(&conjugate),
@@ -202,6 +202,20 @@ static uint64_t softmax_epoch(block *base, const subproblem *s, rng *random, con
     return cells;
 }
 
+static void softmax_whole_image(const block *base, double *v)
+{
+    const softmax *b = (const softmax *)base;
+    const rows *r = &base->p->rows;
+    const uint64_t classes = base->p->classes;
+    for (uint32_t i = 0; i < base->count; i++) {
+        for (uint64_t k = 0; k < classes; k++)
+            b->m.step[k] = (k == b->m.y[i] ? multiclass_cost(&b->m, i) : 0) - b->now[i * classes + k];
+#define CALL(form) rows_add_scores(r, form, base->first_row + i, b->m.step, NULL, classes, v)
+        ROWS_DISPATCH(r->form, CALL);
+#undef CALL
+    }
+}
+
 static void softmax_image(const block *base, double *dv)
 {
     const softmax *b = (const softmax *)base;
@@ -210,7 +224,7 @@ static void softmax_image(const block *base, double *dv)
     for (uint32_t i = 0; i < base->count; i++) {
         for (uint64_t k = 0; k < classes; k++)
             b->m.step[k] = b->start[i * classes + k] - b->now[i * classes + k]; /* alpha = C e_y - beta */
-#define CALL(form) rows_add_scores(r, form, base->first + i, b->m.step, NULL, classes, dv)
+#define CALL(form) rows_add_scores(r, form, base->first_row + i, b->m.step, NULL, classes, dv)
         ROWS_DISPATCH(r->form, CALL);
 #undef CALL
     }
@@ -304,15 +318,23 @@ static void softmax_alpha(const block *base, double *alpha)
             alpha[i * classes + k] = (k == b->m.y[i] ? multiclass_cost(&b->m, i) : 0) - b->now[i * classes + k];
 }
 
+static uint64_t softmax_bytes(const task *t, uint64_t outputs)
+{
+    (void)t;
+    return MULTICLASS_BYTES + 2 * sizeof(double) * outputs;
+}
+
 const block_kind softmax_blocks = {
     .open = softmax_open,
     .epoch = softmax_epoch,
     .image = softmax_image,
+    .whole_image = softmax_whole_image,
     .describe = softmax_describe,
     .ray = softmax_ray,
     .move = softmax_move,
     .evaluate = softmax_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = softmax_alpha,
+    .bytes = softmax_bytes,
     .points = &softmax_points,
 };

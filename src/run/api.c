@@ -1,35 +1,119 @@
 /* api.c - the functions of bda.h that only pass on: data in and out. */
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "data/data.h"
+#include "data/schema.h"
+#include "run/model.h"
+#include "run/predict_sentences.h"
 #include "run/settings.h"
+#include "run/sized.h"
+#include "run/train_sentences.h"
 
-static uint64_t blocks_of(const bda_comm *c, const bda_settings *s)
+const char *bda_version(void)
 {
-    return s->blocks > 0 ? (uint64_t)s->blocks : (uint64_t)bda_comm_size(c) * (uint64_t)s->threads;
+    return BDA_VERSION;
+}
+
+static data_request request_of(const bda_comm *c, const bda_settings *s, uint64_t count, const char *const *path)
+{
+    return (data_request){.path = path[0],
+                          .others = path + 1,
+                          .other_count = count - 1,
+                          .zero_based = s->zero_based,
+                          .blocks = settings_blocks(s, bda_comm_size(c)),
+                          .threads = (int)s->threads};
+}
+
+bda_data *bda_data_read_files(bda_comm *c, const bda_settings *s, uint64_t count, const char *const *path,
+                              bda_error *err)
+{
+    err_clear(err);
+    if (is_sentence_task(s->task)) {
+        if (count == 1)
+            return read_for_training(c, s, path[0], settings_blocks(s, bda_comm_size(c)), err);
+        err_set(err, BDA_USAGE, "sentences are read from one file, or one of each rank with {rank} in its name");
+        return NULL;
+    }
+    data_request request = request_of(c, s, count, path);
+    table_request table;
+    if (strcmp(s->command, "train") == 0 && settings_table(s, &table))
+        request.table = &table;
+    return data_read(c, &request, err);
+}
+
+data *data_read_known(bda_comm *c, const data_schema *schema, bool may_lack_labels, const bda_settings *s,
+                      uint64_t count, const char *const *path, bda_error *err)
+{
+    data_request request = request_of(c, s, count, path);
+    const table_request table = {.schema = schema};
+    request.may_lack_labels = may_lack_labels;
+    request.table = schema ? &table : NULL;
+    return data_read(c, &request, err);
 }
 
 bda_data *bda_data_read(bda_comm *c, const bda_settings *s, const char *path, bda_error *err)
 {
+    return bda_data_read_files(c, s, 1, &path, err);
+}
+
+static bda_data *read_rows_for(bda_comm *c, const bda_model *m, const bda_settings *s, const char *path,
+                               bda_error *err)
+{
+    data_schema schema = {0};
+    const section *kept = sections_find(&m->extra, MODEL_TABLE);
+    byte_reader r = section_reader(kept);
+    bool ok = !kept || schema_unpack(&schema, &r, err);
+    if (!ok && err->status == BDA_OK)
+        err_set(err, BDA_FAILED, "the model is damaged: its section '%s' makes no sense", MODEL_TABLE);
+    ok = comm_agree(c, ok, err);
+    data *d = ok ? data_read_known(c, kept ? &schema : NULL, true, s, 1, &path, err) : NULL;
+    schema_free(&schema);
+    return d;
+}
+
+bda_data *bda_data_read_for(bda_comm *c, const bda_model *m, const bda_settings *s, const char *path, bda_error *err)
+{
     err_clear(err);
-    data_request request = {
-        .path = path, .zero_based = s->zero_based, .blocks = blocks_of(c, s), .threads = (int)s->threads};
-    return data_read(c, &request, err);
+    if (!is_sentence_task(m->task))
+        return read_rows_for(c, m, s, path, err);
+    const sentences_request request = {.path = path, .blocks = settings_blocks(s, bda_comm_size(c)), .threads = (int)s->threads};
+    return sentences_for_model(c, m, &request, err);
 }
 
 bda_data *bda_data_rows(bda_comm *c, const bda_settings *s, uint64_t count, const uint64_t *start,
                         const uint32_t *column, const double *value, const double *label, bda_error *err)
 {
     err_clear(err);
-    return data_copy(c, blocks_of(c, s), count, start, column, value, label, err);
+    return data_copy(c, settings_blocks(s, bda_comm_size(c)), count, start, column, value, label, err);
+}
+
+bda_data *bda_data_rows_named(bda_comm *c, const bda_settings *s, uint64_t count, const uint64_t *start,
+                              const uint32_t *column, const double *value, const char *const *label, bda_error *err)
+{
+    err_clear(err);
+    return data_copy_named(c, settings_blocks(s, bda_comm_size(c)), count, start, column, value, label, err);
+}
+
+bda_data *bda_data_matrix(bda_comm *c, const bda_settings *s, const bda_matrix *matrix, bda_error *err)
+{
+    err_clear(err);
+    bda_matrix m = {0};
+    sized_take(&m, matrix, sizeof m);
+    return data_copy_matrix(c, settings_blocks(s, bda_comm_size(c)), &m, err);
+}
+
+void bda_data_label(const bda_data *d, double *label)
+{
+    for (uint64_t i = 0; i < d->rows.count; i++)
+        label[i] = d->target.real && !d->unlabelled ? d->target.real[i] : NAN;
 }
 
 void bda_data_summarise(const bda_data *d, bda_data_summary *summary)
 {
     static const char *const forms[] = {
         [ROWS_ONES] = "ones", [ROWS_CONSTANT] = "one per row", [ROWS_FLOAT] = "float", [ROWS_DOUBLE] = "double"};
-    *summary = (bda_data_summary){
+    const bda_data_summary all = {
         .instances = d->instances,
         .features = d->features,
         .nonzeros = d->nonzeros,
@@ -39,38 +123,40 @@ void bda_data_summarise(const bda_data *d, bda_data_summary *summary)
         .values = forms[d->rows.form],
         .format = d->format,
         .reordered = d->reordered,
-        .labels = d->label_count,
+        .labels = d->labels.count,
+        .own_rows = d->rows.count,
+        .unlabelled = d->unlabelled,
+        .files = d->files,
+        .empty_files = d->empty_files,
+        .first_empty = d->first_empty,
     };
-}
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    sized_fill(summary, &all, sizeof all);
 }
 
 uint64_t bda_data_labels(bda_comm *c, const bda_data *d, uint64_t capacity, double *label, uint64_t *count)
 {
-    uint64_t known = d->label_count <= DATA_LABELS_COUNTED ? d->label_count : 0;
-    uint64_t listed = known < capacity ? known : capacity;
+    uint64_t known = d->target.class ? d->labels.count : 0, listed = known < capacity ? known : capacity;
     if (listed == 0)
         return 0;
     memset(count, 0, listed * sizeof *count);
-    memcpy(label, d->labels, listed * sizeof *label);
-    for (uint64_t i = 0; i < d->rows.count; i++) {
-        const double *found = bsearch(&d->label[i], label, listed, sizeof *label, compare_reals);
-        if (found)
-            count[found - label]++;
-    }
+    for (uint64_t k = 0; label && k < listed; k++)
+        label[k] = d->labels.number ? d->labels.number[k] : NAN;
+    for (uint64_t i = 0; i < d->rows.count; i++)
+        if (d->target.class[i] < listed)
+            count[d->target.class[i]]++;
     comm_sum_counts(c, count, (int)listed);
     return listed;
+}
+
+const char *bda_data_label_name(const bda_data *d, uint64_t k)
+{
+    return d->labels.name && k < d->labels.count ? d->labels.name[k] : NULL;
 }
 
 bool bda_data_write(bda_comm *c, const bda_data *d, const bda_settings *s, const char *path, bda_error *err)
 {
     err_clear(err);
-    bool was_binary = strcmp(d->format, "bda binary") == 0;
-    return data_write(c, d, path, settings_text(s, path, was_binary), s->zero_based, err);
+    return data_write(c, d, path, settings_text(s, path, d->binary), s->zero_based, err);
 }
 
 void bda_data_free(bda_data *d)

@@ -1,12 +1,14 @@
 /* export.c - models in other tools' formats. LIBLINEAR: text, a line of weights for each feature; of two labels the
  * positive one comes first and has the weights, of more each has its column. */
+#include "run/export.h"
+
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/output.h"
-#include "run/model.h"
 #include "run/text.h"
+#include "run/train_sentences.h"
 
 /* What liblinear-predict looks at is whether a model is one of classes, of probabilities, or of numbers. */
 static const char *liblinear_solver(const bda_model *m)
@@ -33,7 +35,11 @@ static const char *liblinear_solver(const bda_model *m)
 static bool fits_liblinear(const bda_model *m, bda_error *err)
 {
     for (uint64_t i = 0; i < m->classes; i++) {
-        double label = m->labels[i];
+        if (!m->labels.number)
+            return err_set(err, BDA_FAILED,
+                           "LIBLINEAR's labels are whole numbers, and the model has the label '%.80s'",
+                           m->labels.name[i]);
+        double label = m->labels.number[i];
         if (label != rint(label) || fabs(label) > INT_MAX)
             return err_set(err, BDA_FAILED, "LIBLINEAR's labels are whole numbers, and the model has the label %.17g",
                            label);
@@ -44,17 +50,14 @@ static bool fits_liblinear(const bda_model *m, bda_error *err)
     return true;
 }
 
-static bool write_liblinear(const bda_model *m, const char *path, bda_error *err)
+static void write_liblinear(const bda_model *m, output *out)
 {
-    output *out = fits_liblinear(m, err) ? out_open(path, err) : NULL;
-    if (!out)
-        return false;
     char number[TEXT_REAL];
     out_printf(out, "solver_type %s\nnr_class %d\n", liblinear_solver(m), m->classes > 2 ? (int)m->classes : 2);
     if (m->classes)
         out_printf(out, "label");
     for (uint64_t k = 0; k < m->classes; k++)
-        out_printf(out, " %d%s", (int)m->labels[k], k + 1 == m->classes ? "\n" : "");
+        out_printf(out, " %d%s", (int)m->labels.number[k], k + 1 == m->classes ? "\n" : "");
     text_real(number, m->bias);
     out_printf(out, "nr_feature %llu\nbias %s\nw\n", (unsigned long long)m->features, number);
     for (uint64_t j = 0; j < m->n; j++) {
@@ -62,13 +65,29 @@ static bool write_liblinear(const bda_model *m, const char *path, bda_error *err
         number[length++] = (j + 1) % m->outputs ? ' ' : '\n';
         out_write(out, number, (uint64_t)length);
     }
-    return out_commit(out, err);
 }
+
+const export_format export_formats[] = {
+    {"liblinear", fits_liblinear, write_liblinear},
+    {"json", NULL, export_json},
+    {"c", NULL, export_c},
+    {NULL, NULL, NULL},
+};
 
 bool bda_model_export(const bda_model *m, const char *format, const char *path, bda_error *err)
 {
     err_clear(err);
-    if (strcmp(format, "liblinear") == 0)
-        return write_liblinear(m, path, err);
-    return err_set(err, BDA_USAGE, "--format must be liblinear, not '%.80s'", format);
+    if (is_sentence_task(m->task))
+        return err_set(err, BDA_USAGE, "a model of --task=%s has its features in text, which no other format knows",
+                       m->task);
+    const export_format *f = export_formats;
+    while (f->name && strcmp(f->name, format) != 0)
+        f++;
+    if (!f->name)
+        return err_set(err, BDA_USAGE, "--format must be liblinear, json or c, not '%.80s'", format);
+    output *out = !f->fits || f->fits(m, err) ? out_open(path, err) : NULL;
+    if (!out)
+        return false;
+    f->write(m, out);
+    return out_commit(out, err);
 }

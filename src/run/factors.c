@@ -72,7 +72,7 @@ static bool read_file(reading *r, bda_error *err)
     lines l = {0};
     const char *text = NULL;
     uint64_t length = 0, offset;
-    bool ok = source_open(&s, r->path, err) && lines_open(&l, &s, 0, UINT64_MAX, err);
+    bool ok = source_open(&s, r->path, err) && lines_open(&l, &s, LINES_ONE, 0, UINT64_MAX, err);
     while (ok && (ok = lines_next(&l, &text, &length, &offset, err)) && length > 0) {
         for (const char *p = text; ok && p < text + length; p = (const char *)rawmemchr(p, '\n') + 1) {
             r->line++;

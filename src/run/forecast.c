@@ -18,6 +18,7 @@
 #include "methods/table.h"
 #include "problem/block.h"
 #include "run/settings.h"
+#include "run/sized.h"
 
 #define FIXED ((uint64_t)20 << 20)
 
@@ -39,8 +40,8 @@ static const keeping keepings[] = {
 /* The sizes of a training on one rank. */
 typedef struct extent {
     const method *method;
-    const loss *loss;
-    uint64_t n, classes, instances, blocks;
+    const task *task;
+    uint64_t n, outputs, rows, blocks;
     bool identity; /* w and v are one vector */
     bool shares;   /* its blocks form a model together, or with those of other ranks (pool.h) */
 } extent;
@@ -50,17 +51,17 @@ static uint64_t training_bytes(const extent *e)
     const keeping *k = keepings;
     while (k->method && strcmp(k->method, e->method->name) != 0)
         k++;
-    uint64_t width = e->classes > 2 ? e->classes : 1, blocks = e->blocks > 1 ? e->blocks : 1;
-    /* Of the multiclass SVM few numbers of an instance are kept, whatever the number of classes. */
-    bool sparse = width > 1 && e->loss->kind != LOSS_LOGISTIC && !k->primal;
-    uint64_t numbers = e->n * (k->vectors + k->block_vectors * blocks + (e->identity ? 0 : 2)) +
-                       e->instances * k->margins * (sparse ? 8 : width);
+    uint64_t blocks = e->blocks > 1 ? e->blocks : 1;
+    /* Of the multiclass SVM few numbers of a row are kept, whatever the number of classes. */
+    uint64_t width = e->task->sparse && !k->primal ? e->task->kept : e->outputs;
+    uint64_t numbers =
+        e->n * (k->vectors + k->block_vectors * blocks + (e->identity ? 0 : 2)) + e->rows * k->margins * width;
     if (e->shares && !k->primal)
         numbers += e->n * (1 + 2 * blocks);
     const method *newton = method_find("newton");
     if (e->method == newton || (e->method == method_find("auto") && e->n <= newton->most_weights))
         numbers += e->n * e->n;
-    return numbers * sizeof(double) + (k->primal ? 0 : block_forecast(e->loss, e->classes, e->instances));
+    return numbers * sizeof(double) + (k->primal ? 0 : block_forecast(e->task, e->outputs, e->rows));
 }
 
 static uint64_t share(uint64_t count, int size)
@@ -68,36 +69,49 @@ static uint64_t share(uint64_t count, int size)
     return count / (uint64_t)size + (count % (uint64_t)size != 0);
 }
 
-uint64_t bda_forecast(const bda_data_summary *summary, const bda_settings *s, int size)
+/* Bytes of one nonzero, and of one row beside its start and its label, by the form that `values` names. */
+static void row_bytes(const char *values, uint64_t *cell, uint64_t *row)
 {
     static const struct {
         const char *values;
         uint64_t cell, row;
     } forms[] = {{"ones", 4, 0}, {"one per row", 4, 8}, {"float", 8, 0}, {"double", 12, 0}};
-    uint64_t cell = 12, row = 2 * sizeof(uint64_t);
+    *cell = 12;
+    *row = 2 * sizeof(uint64_t);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (strcmp(forms[i].values, summary->values) == 0) {
-            cell = forms[i].cell;
-            row += forms[i].row;
+        if (strcmp(forms[i].values, values) == 0) {
+            *cell = forms[i].cell;
+            *row += forms[i].row;
         }
     }
-    uint64_t blocks = s->blocks > 0 ? (uint64_t)s->blocks : (uint64_t)size * (uint64_t)s->threads;
+}
+
+uint64_t bda_forecast(const bda_data_summary *given, const bda_settings *s, int size)
+{
+    bda_data_summary all = {0};
+    const bda_data_summary *summary = &all;
+    sized_take(&all, given, sizeof all);
+    training t;
+    bda_error unfit = {0};
+    if (size < 1 || !settings_training(s, &t, &unfit))
+        return 0;
+    uint64_t cell, row, blocks = s->blocks > 0 ? (uint64_t)s->blocks : (uint64_t)size * (uint64_t)s->threads;
+    row_bytes(summary->values, &cell, &row);
     uint64_t instances = share(summary->instances, size), cells = share(summary->nonzeros, size);
-    const loss *l = loss_find(s->loss[0] ? s->loss : "squared-hinge");
-    bool regression = strcmp(s->task, "regress") == 0;
-    uint64_t classes = regression ? 1 : summary->labels;
-    uint64_t columns = summary->features + (s->bias > 0);
-    bool factors = s->feature_penalty[0];
-    const method *found = method_find(s->method), *m = found ? found : method_find("auto");
-    const bool lock_free = strcmp(s->threads_mode, "lock-free") == 0, open = !s->threads_mode[0] && s->blocks <= 0;
-    const extent e = {.method = m,
-                      .loss = l,
-                      .n = columns * (classes > 2 ? classes : 1),
-                      .classes = classes,
-                      .instances = instances,
+    const task *task = task_find(s->task, t.loss, summary->labels, NULL);
+    if (!task)
+        return 0;
+    const uint64_t outputs = task_outputs(task, summary->labels);
+    uint64_t columns = summary->features + (t.bias > 0);
+    const bool factors = s->feature_penalty[0], open = t.left_open && t.options.sharing == SHARE_DEFAULT;
+    const extent e = {.method = t.method,
+                      .task = task,
+                      .n = columns * outputs + task_shared(task, summary->labels),
+                      .outputs = outputs,
+                      .rows = instances,
                       .blocks = share(blocks, size),
                       .identity = !factors && s->l1_ratio == 0,
-                      .shares = blocks > 1 && (lock_free || (open && m == method_find("auto")))};
+                      .shares = blocks > 1 && (method_shares(&t.options) || open)};
     return FIXED + cells * cell + instances * row + training_bytes(&e) + (factors ? columns * sizeof(double) : 0);
 }
 
@@ -123,10 +137,10 @@ bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda
     }
     uint64_t *needed = machine + size;
     uint64_t mine = training_bytes(&(const extent){.method = m,
-                                                   .loss = p->loss,
+                                                   .task = p->task,
                                                    .n = p->n,
-                                                   .classes = p->classes,
-                                                   .instances = p->rows.count,
+                                                   .outputs = p->outputs,
+                                                   .rows = p->rows.count,
                                                    .blocks = p->data->local_blocks,
                                                    .identity = p->penalty.kind->identity,
                                                    .shares = shares && p->data->blocks > 1});

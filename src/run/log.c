@@ -31,8 +31,10 @@ run_log *log_open(const char *path, bda_error *err)
  * property of a run. */
 static bool is_plain_option(const char *name)
 {
-    static const char *const others[] = {"task",   "loss", "method", "cost",     "bias",      "threads",
-                                         "blocks", "log",  "quiet",  "progress", "max-rounds"};
+    static const char *const others[] = {"task", "loss", "method", "cost", "bias", "threads", "blocks", "log",
+                                         "quiet", "progress", "progress-every", "max-rounds", "force", "output",
+                                         /* the method's facts say what they came to */
+                                         "a1", "a2", "line-search", "step", "local-epochs", "hull"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(name, others[i]) == 0)
             return false;
@@ -57,6 +59,7 @@ static void write_option(json *j, const bda_settings *s, const bda_option *o)
             json_count(j, name, (uint64_t) * (const int64_t *)field);
         break;
     case BDA_REAL:
+    case BDA_TIME:
         if (!isnan(*(const double *)field))
             json_real(j, name, *(const double *)field);
         break;
@@ -68,7 +71,25 @@ static void write_option(json *j, const bda_settings *s, const bda_option *o)
     }
 }
 
-bool log_write_start(run_log *log, const log_start *start, bda_error *err)
+static void write_facts(json *j, const method_facts *facts)
+{
+    if (!isnan(facts->a1))
+        json_real(j, "a1", facts->a1);
+    if (!isnan(facts->a2))
+        json_real(j, "a2", facts->a2);
+    if (facts->line_search)
+        json_text(j, "line_search", facts->line_search);
+    if (facts->step_rule)
+        json_text(j, "step_rule", facts->step_rule);
+    if (!isnan(facts->step))
+        json_real(j, "step", facts->step);
+    if (facts->local_epochs > 0)
+        json_count(j, "local_epochs", (uint64_t)facts->local_epochs);
+    if (facts->form)
+        json_text(j, "form", facts->form);
+}
+
+bool log_write_start(run_log *log, const log_start *start, const method_facts *facts, bda_error *err)
 {
     if (!log)
         return true;
@@ -77,11 +98,11 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     json j;
     json_open(&j, log->out);
     json_text(&j, "event", "start");
-    json_text(&j, "version", BDA_VERSION);
+    json_text(&j, "version", bda_version());
     json_text(&j, "task", s->task);
     json_text(&j, "loss", start->training->loss->name);
     json_text(&j, "method", s->method);
-    json_real(&j, "cost", s->cost);
+    json_real(&j, "cost", start->training->cost);
     json_count(&j, "ranks", (uint64_t)bda_comm_size(start->problem->comm));
     json_count(&j, "threads", (uint64_t)s->threads);
     json_count(&j, "blocks", d->blocks);
@@ -98,11 +119,17 @@ bool log_write_start(run_log *log, const log_start *start, bda_error *err)
     json_count(&j, "max_rounds", start->training->max_rounds);
     if (start->training->left_open)
         json_text(&j, "choice", start->training->method->name);
+    write_facts(&j, facts);
     for (const bda_option *o = s->options; o->name; o++)
         if (is_plain_option(o->name))
             write_option(&j, s, o);
     json_close(&j);
-    return out_flush(log->out, err);
+    if (out_flush(log->out, &log->error))
+        return true;
+    if (out_reader_left(log->out)) /* it might have left a moment later just as well, so it costs no training */
+        return true;
+    *err = log->error;
+    return false;
 }
 
 static void end_line(run_log *log, json *j)
@@ -112,7 +139,7 @@ static void end_line(run_log *log, json *j)
         out_flush(log->out, &log->error);
 }
 
-void log_write_round(run_log *log, const round_report *report, const bda_progress *progress)
+void log_write_round(run_log *log, const round_report *report, const bda_progress *progress, double other_seconds)
 {
     if (!log)
         return;
@@ -123,9 +150,12 @@ void log_write_round(run_log *log, const round_report *report, const bda_progres
     json_real(&j, "seconds", report->seconds);
     json_real(&j, "primal", report->primal);
     json_real(&j, "best_primal", progress->best_primal);
+    if (report->stretches)
+        json_real(&j, "plain_primal", report->plain_primal);
     if (progress->has_dual) {
         json_real(&j, "dual", report->dual);
         json_real(&j, "relative_gap", progress->relative_gap);
+        json_real(&j, "gap_of_start", progress->gap_of_start);
     }
     json_real(&j, "step", report->step);
     json_count(&j, "line_search_steps", report->line_search_steps);
@@ -136,12 +166,31 @@ void log_write_round(run_log *log, const round_report *report, const bda_progres
     json_real(&j, "comm_seconds", report->comm_seconds);
     json_real(&j, "line_search_seconds", report->line_search_seconds);
     json_real(&j, "eval_seconds", report->eval_seconds);
+    json_real(&j, "other_seconds", other_seconds);
     if (report->primal_residual > 0 || report->dual_residual > 0) {
         json_real(&j, "primal_residual", report->primal_residual);
         json_real(&j, "dual_residual", report->dual_residual);
     }
+    if (report->repaired > 0)
+        json_real(&j, "repaired", report->repaired);
     if (report->choice)
         json_text(&j, "choice", report->choice);
+    end_line(log, &j);
+}
+
+void log_write_scores(run_log *log, uint64_t round, double seconds, const bda_metrics *scores)
+{
+    if (!log)
+        return;
+    json j;
+    json_open(&j, log->out);
+    json_text(&j, "event", "validate");
+    json_count(&j, "round", round);
+    json_real(&j, "seconds", seconds);
+    const char *name;
+    for (uint64_t k = 0; (name = bda_metric_name(scores, k)); k++)
+        if (!isnan(bda_metric(scores, name)))
+            json_real(&j, name, bda_metric(scores, name));
     end_line(log, &j);
 }
 
@@ -169,6 +218,7 @@ void log_write_end(run_log *log, const bda_outcome *outcome)
     if (last->has_dual) {
         json_real(&j, "dual", last->dual);
         json_real(&j, "relative_gap", last->relative_gap);
+        json_real(&j, "gap_of_start", last->gap_of_start);
     }
     json_count(&j, "peak_rss_bytes", outcome->peak_bytes);
     end_line(log, &j);

@@ -20,10 +20,13 @@ typedef struct log_start {
     double load_seconds; /* of the slowest rank */
 } log_start;
 
-bool log_write_start(run_log *log, const log_start *start, bda_error *err);
+/* False and a sentence if it cannot be written; a pipe whose reader has left is told by log_close instead. */
+bool log_write_start(run_log *log, const log_start *start, const method_facts *facts, bda_error *err);
 
 /* A line that cannot be written is remembered, and told by log_close. */
-void log_write_round(run_log *log, const round_report *report, const bda_progress *progress);
+void log_write_round(run_log *log, const round_report *report, const bda_progress *progress, double other_seconds);
+/* What the model of a round scores on other data. */
+void log_write_scores(run_log *log, uint64_t round, double seconds, const bda_metrics *scores);
 void log_write_end(run_log *log, const bda_outcome *outcome);
 
 const char *log_reason(bda_reason reason); /* "gap", "max-rounds", ... */

@@ -12,8 +12,29 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vector.h"
+
+static void put(bda_metrics *to, const char *name, double value)
+{
+    to->name[to->count] = name;
+    to->value[to->count++] = value;
+}
+
+static bool always(const bda_model *m)
+{
+    (void)m;
+    return true;
+}
+
+static double first_score(const bda_model *m, const double *score, uint32_t truth)
+{
+    (void)m, (void)truth;
+    return score[0];
+}
+
+/* ---- two labels ---------------------------------------------------------------------------------------------- */
 
 static int by_score(const void *a, const void *b)
 {
@@ -23,7 +44,7 @@ static int by_score(const void *a, const void *b)
 
 /* Twice the number of pairs (positive, negative) in the right order, over twice the number of pairs. Counts are exact
  * as long as there are fewer than 2^31 instances of each label, and to 15 digits beyond. */
-static double area_under_curve(const bda_model *m, const scored *sorted, uint64_t count)
+static double area_under_curve(const scored *sorted, uint64_t count)
 {
     double pairs = 0;
     uint64_t below = 0, positives = 0;
@@ -31,8 +52,8 @@ static double area_under_curve(const bda_model *m, const scored *sorted, uint64_
         uint64_t tied_positives = 0, tied_negatives = 0;
         double score = sorted[i].score;
         for (; i < count && sorted[i].score == score; i++) {
-            tied_positives += sorted[i].label == m->labels[0];
-            tied_negatives += sorted[i].label == m->labels[1];
+            tied_positives += sorted[i].truth == 0;
+            tied_negatives += sorted[i].truth == 1;
         }
         pairs += (double)tied_positives * (2 * (double)below + (double)tied_negatives);
         below += tied_negatives;
@@ -46,163 +67,151 @@ static double logistic_loss(double margin)
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-static uint64_t largest_of(const double *score, uint64_t count)
+static void measure_two(const bda_model *m, const uint64_t *counts, scored *all, uint64_t gathered, uint64_t rows,
+                        bda_metrics *to)
 {
-    uint64_t best = 0;
-    for (uint64_t k = 1; k < count; k++)
-        if (score[k] > score[best])
-            best = k;
-    return best;
-}
-
-double metrics_decide(const bda_model *m, const double *score)
-{
-    if (m->loss->regression)
-        return score[0];
-    return m->labels[m->classes > 2 ? largest_of(score, m->classes) : !(score[0] > 0)];
-}
-
-void metrics_probabilities(const bda_model *m, const double *score, double *p)
-{
-    if (m->classes == 2) {
-        double z = score[0];
-        p[0] = 1 / (1 + exp(-z));
-        p[1] = 1 / (1 + exp(z));
-        return;
-    }
-    double most = score[largest_of(score, m->classes)], total = 0;
-    for (uint64_t k = 0; k < m->classes; k++)
-        total += p[k] = exp(score[k] - most);
-    for (uint64_t k = 0; k < m->classes; k++)
-        p[k] /= total;
-}
-
-/* -log of the probability of the label: log(1 + sum over the others of exp(score - most)) + most - its score */
-static double softmax_loss(const bda_model *m, const double *score, double label)
-{
-    uint64_t class = model_class(m, label), best = largest_of(score, m->classes);
-    if (class == m->classes)
-        return NAN;
-    double others = 0;
-    for (uint64_t k = 0; k < m->classes; k++)
-        others += k == best ? 0 : exp(score[k] - score[best]);
-    return log1p(others) + (score[best] - score[class]);
-}
-
-scored metrics_row(const bda_model *m, const double *score, double label)
-{
-    scored row = {label, metrics_decide(m, score), score[0]};
-    if (m->classes > 2)
-        row.score = m->loss->kind == LOSS_LOGISTIC ? softmax_loss(m, score, label) : NAN;
-    return row;
-}
-
-static void measure_two(const bda_model *m, scored *all, uint64_t count, bda_metrics *metrics)
-{
+    (void)counts, (void)rows;
     uint64_t right = 0, known = 0, true_positive = 0, predicted_positive = 0, positive = 0;
     sum loss_sum = {0, 0};
-    for (uint64_t i = 0; i < count; i++) {
-        double label = all[i].label, guess = all[i].guess;
-        bool is_positive = label == m->labels[0];
-        right += guess == label;
+    for (uint64_t i = 0; i < gathered; i++) {
+        const bool is_positive = all[i].truth == 0;
+        right += all[i].guess == all[i].truth;
         positive += is_positive;
-        predicted_positive += guess == m->labels[0];
-        true_positive += is_positive && guess == label;
-        if (is_positive || label == m->labels[1]) {
+        predicted_positive += all[i].guess == 0;
+        true_positive += is_positive && all[i].guess == 0;
+        if (all[i].truth != LABEL_NONE) {
             known++;
             sum_add(&loss_sum, logistic_loss(is_positive ? all[i].score : -all[i].score));
         }
     }
-    metrics->unknown_labels = count - known;
-    metrics->accuracy = count ? (double)right / (double)count : NAN;
-    if (positive + predicted_positive)
-        metrics->f1 = 2 * (double)true_positive / (double)(positive + predicted_positive);
-    if (m->loss->kind == LOSS_LOGISTIC && known)
-        metrics->log_loss = sum_value(&loss_sum) / (double)known;
-    qsort(all, count, sizeof *all, by_score);
-    metrics->auc = area_under_curve(m, all, count);
+    const double either = (double)(positive + predicted_positive);
+    put(to, "unknown_labels", (double)(gathered - known));
+    put(to, "accuracy", gathered ? (double)right / (double)gathered : NAN);
+    if (gathered)
+        qsort(all, gathered, sizeof *all, by_score);
+    put(to, "auc", area_under_curve(all, gathered));
+    put(to, "f1", either > 0 ? 2 * (double)true_positive / either : NAN);
+    if (m->loss->kind == LOSS_LOGISTIC)
+        put(to, "log_loss", known ? sum_value(&loss_sum) / (double)known : NAN);
 }
 
-bool metrics_counts(class_counts *counts, const bda_model *m, arena *memory, bda_error *err)
+/* ---- more labels --------------------------------------------------------------------------------------------- */
+
+double metrics_softmax_loss(const bda_model *m, const double *score, uint32_t truth)
 {
-    uint64_t T = m->classes;
-    *counts = (class_counts){0};
-    if (T <= 2)
-        return true;
-    counts->actual = ARENA_TAKE(memory, uint64_t, T, err);
-    counts->guessed = ARENA_TAKE(memory, uint64_t, T, err);
-    counts->right = ARENA_TAKE(memory, uint64_t, T, err);
+    if (m->loss->kind != LOSS_LOGISTIC || truth == LABEL_NONE)
+        return NAN;
+    const uint64_t best = bda_class_of(m, score);
+    double others = 0;
+    for (uint64_t k = 0; k < m->classes; k++)
+        others += k == best ? 0 : exp(score[k] - score[best]);
+    return log1p(others) + (score[best] - score[truth]);
+}
+
+static bool has_probabilities(const bda_model *m)
+{
+    return m->loss->kind == LOSS_LOGISTIC;
+}
+
+/* [classes] actual, guessed, right; then the confusion matrix */
+static uint64_t counts_of_many(const bda_model *m)
+{
+    return 3 * m->classes + (m->classes <= METRICS_CONFUSION ? m->classes * m->classes : 0);
+}
+
+class_counts metrics_class_counts(const bda_model *m, const uint64_t *counts)
+{
+    const uint64_t T = m->classes;
+    return (class_counts){counts, counts + T, counts + 2 * T, T <= METRICS_CONFUSION ? counts + 3 * T : NULL};
+}
+
+static void count_many(const bda_model *m, const scored *row, uint64_t *counts)
+{
+    const uint64_t T = m->classes;
+    counts[T + row->guess]++;
+    if (row->truth == LABEL_NONE)
+        return;
+    counts[row->truth]++;
+    counts[2 * T + row->truth] += row->truth == row->guess;
     if (T <= METRICS_CONFUSION)
-        counts->confusion = ARENA_TAKE(memory, uint64_t, T * T, err);
-    return counts->actual && counts->guessed && counts->right && (T > METRICS_CONFUSION || counts->confusion);
+        counts[3 * T + row->truth * T + row->guess]++;
 }
 
-static void measure_many(const bda_model *m, const scored *all, uint64_t count, class_counts *counts,
-                         bda_metrics *metrics)
+static void measure_many(const bda_model *m, const uint64_t *counts, scored *all, uint64_t gathered, uint64_t rows,
+                         bda_metrics *to)
 {
-    uint64_t T = m->classes, right = 0, known = 0, occurring = 0;
+    const class_counts of = metrics_class_counts(m, counts);
+    uint64_t right = 0, known = 0, occurring = 0;
     sum loss_sum = {0, 0}, f1 = {0, 0};
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t label = model_class(m, all[i].label), guess = model_class(m, all[i].guess);
-        counts->guessed[guess]++;
-        if (label == T)
-            continue;
-        known++;
-        counts->actual[label]++;
-        counts->right[label] += label == guess;
-        if (counts->confusion)
-            counts->confusion[label * T + guess]++;
-        sum_add(&loss_sum, all[i].score);
-    }
-    for (uint64_t k = 0; k < T; k++) {
-        right += counts->right[k];
-        if (counts->actual[k] + counts->guessed[k] == 0)
+    for (uint64_t k = 0; k < m->classes; k++) {
+        known += of.actual[k];
+        right += of.right[k];
+        if (of.actual[k] + of.guessed[k] == 0)
             continue;
         occurring++;
-        sum_add(&f1, 2 * (double)counts->right[k] / (double)(counts->actual[k] + counts->guessed[k]));
+        sum_add(&f1, 2 * (double)of.right[k] / (double)(of.actual[k] + of.guessed[k]));
     }
-    metrics->unknown_labels = count - known;
-    if (count) {
-        metrics->accuracy = (double)right / (double)count;
-        metrics->macro_f1 = sum_value(&f1) / (double)occurring;
-    }
-    if (m->loss->kind == LOSS_LOGISTIC && known)
-        metrics->log_loss = sum_value(&loss_sum) / (double)known;
+    for (uint64_t i = 0; i < gathered; i++)
+        if (all[i].truth != LABEL_NONE)
+            sum_add(&loss_sum, all[i].score);
+    put(to, "unknown_labels", (double)(rows - known));
+    put(to, "accuracy", rows ? (double)right / (double)rows : NAN);
+    put(to, "macro_f1", rows ? sum_value(&f1) / (double)occurring : NAN);
+    if (has_probabilities(m))
+        put(to, "log_loss", known ? sum_value(&loss_sum) / (double)known : NAN);
 }
 
-static void measure_numbers(const scored *all, uint64_t count, bda_metrics *metrics)
+/* ---- numbers ------------------------------------------------------------------------------------------------- */
+
+static void measure_numbers(const bda_model *m, const uint64_t *counts, scored *all, uint64_t gathered, uint64_t rows,
+                            bda_metrics *to)
 {
+    (void)m, (void)counts, (void)rows;
     sum total = {0, 0}, squares = {0, 0}, absolute = {0, 0}, spread = {0, 0};
-    for (uint64_t i = 0; i < count; i++) {
-        double error = all[i].score - all[i].label;
+    for (uint64_t i = 0; i < gathered; i++) {
+        const double error = all[i].score - all[i].label;
         sum_add(&total, all[i].label);
         sum_add(&squares, error * error);
         sum_add(&absolute, fabs(error));
     }
-    double mean = sum_value(&total) / (double)count;
-    for (uint64_t i = 0; i < count; i++)
+    const double count = (double)gathered, mean = sum_value(&total) / count;
+    for (uint64_t i = 0; i < gathered; i++)
         sum_add(&spread, (all[i].label - mean) * (all[i].label - mean));
-    metrics->mse = sum_value(&squares) / (double)count;
-    metrics->mae = sum_value(&absolute) / (double)count;
-    if (sum_value(&spread) > 0)
-        metrics->r2 = 1 - sum_value(&squares) / sum_value(&spread);
+    put(to, "mse", sum_value(&squares) / count);
+    put(to, "mae", sum_value(&absolute) / count);
+    put(to, "r2", sum_value(&spread) > 0 ? 1 - sum_value(&squares) / sum_value(&spread) : NAN);
 }
 
-void metrics_compute(const bda_model *m, scored *all, uint64_t count, class_counts *counts, bda_metrics *metrics)
+static const decision_kind kinds[] = {
+    {"regress", 0, 0, NULL, always, first_score, NULL, measure_numbers},
+    {"classify", 2, 2, NULL, always, first_score, NULL, measure_two},
+    {"classify", 3, UINT64_MAX, counts_of_many, has_probabilities, metrics_softmax_loss, count_many, measure_many},
+};
+
+const decision_kind *decision_of(const bda_model *m)
 {
-    *metrics = (bda_metrics){.instances = count,
-                             .accuracy = NAN,
-                             .auc = NAN,
-                             .f1 = NAN,
-                             .macro_f1 = NAN,
-                             .log_loss = NAN,
-                             .mse = NAN,
-                             .mae = NAN,
-                             .r2 = NAN};
-    if (m->loss->regression)
-        measure_numbers(all, count, metrics);
-    else if (m->classes > 2)
-        measure_many(m, all, count, counts, metrics);
-    else
-        measure_two(m, all, count, metrics);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strcmp(kinds[k].task, m->task) == 0 && m->classes >= kinds[k].least && m->classes <= kinds[k].most)
+            return &kinds[k];
+    return NULL;
+}
+
+/* ---- by name ------------------------------------------------------------------------------------------------- */
+
+double bda_metric(const bda_metrics *metrics, const char *name)
+{
+    for (uint64_t k = 0; k < metrics->count; k++)
+        if (strcmp(metrics->name[k], name) == 0)
+            return metrics->value[k];
+    return NAN;
+}
+
+const char *bda_metric_name(const bda_metrics *metrics, uint64_t k)
+{
+    return k < metrics->count ? metrics->name[k] : NULL;
+}
+
+void bda_metrics_free(bda_metrics *metrics)
+{
+    free(metrics);
 }

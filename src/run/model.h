@@ -2,31 +2,105 @@
 #ifndef RUN_MODEL_H
 #define RUN_MODEL_H
 
-#include "base/memory.h"
+#include "base/sections.h"
+#include "data/label_table.h"
 #include "problem/loss.h"
 
-#define MODEL_NAME 32 /* bytes of a name in the file, its final zero included */
+#define MODEL_MOST_FEATURES UINT32_MAX
+#define MODEL_MOST_OUTPUTS ((uint64_t)1 << 24)
+#define MODEL_MOST_SHARED ((uint64_t)1 << 40)
+
+typedef struct model_option {
+    const char *name, *value; /* as bda_set takes them */
+} model_option;
+
+/* How the model came about: for people, and for training it again. What is not known is NAN, 0, "" or NULL. */
+typedef struct model_record {
+    const char *version; /* of the program */
+    const char *method;
+    double cost, epsilon, l1_ratio;
+    double primal, dual;               /* at the end of training; dual: minus the primal at the optimum */
+    double relative_gap, gap_of_start; /* (primal + dual) / primal, and the same over the gap at the start */
+    uint64_t instances;                /* trained on */
+    uint64_t rounds, blocks, seed;
+    uint64_t data_digest; /* data_digest of what it was trained on */
+    const model_option *option;
+    uint64_t options;
+} model_record;
 
 struct bda_model {
+    const char *task; /* one of model_tasks */
     const loss *loss;
-    char method[MODEL_NAME];
-    double cost, epsilon, bias; /* bias < 0: no constant feature */
-    double l1_ratio;
+    double bias;        /* value of the constant feature; < 0: none */
     uint64_t classes;   /* 0 for regression */
-    double *labels;     /* [classes] the larger first where there are two, in increasing order otherwise */
+    label_table labels; /* [classes] the larger first where there are two, in increasing order otherwise */
     uint64_t features;  /* without the constant feature */
-    uint64_t instances; /* trained on */
-    double primal, relative_gap;
-    uint64_t outputs; /* decision values of an instance: the classes, or 1 where there are not more than two */
-    double *w;        /* [n] = [features + (bias >= 0)][outputs] */
-    uint64_t n;
-    arena memory; /* holds w and labels */
+    const char *const *feature_name; /* [features]; NULL: they have none */
+    uint64_t outputs;                /* weights of a feature: 1, or one for each class */
+    uint64_t shared;                 /* weights that belong to no feature */
+    uint64_t n;                      /* (features + (bias >= 0)) * outputs + shared */
+    double *w;                       /* [n] = [features + (bias >= 0)][outputs], then [shared] */
+    model_record record;
+    /* What other parts keep in the model file: a dictionary, templates, names of features. A part that predicts with
+     * its section keeps it as a needed one and adds its kind to `known` of model_read.c. */
+    sections extra;
+    arena memory; /* holds w, labels and texts */
 };
 
-/* A model of n weights, all 0; so are the labels. NULL and a sentence where there is no memory for it. */
-bda_model *model_new(uint64_t features, double bias, uint64_t classes, bda_error *err);
+typedef struct model_shape {
+    uint64_t features, outputs, shared;
+    double bias;
+} model_shape;
 
-/* The place of a label among those of a model of more than two classes; `classes` where it is none of them. */
-uint64_t model_class(const bda_model *m, double label);
+extern const char *const model_tasks[];   /* NULL-terminated */
+const char *model_task(const char *name); /* the one of that name; NULL: there is none */
+
+/* A model of n weights, all 0, of no task and loss yet. The labels are copied; there are none for regression. NULL and
+ * a sentence where there is no memory for it. */
+bda_model *model_new(const model_shape *shape, const label_table *labels, bda_error *err);
+
+const char *model_copy_text(bda_model *m, const char *text, bda_error *err); /* lives as long as the model */
+
+bool model_name_features(bda_model *m, const char *const *name, bda_error *err); /* [features], copied */
+
+/* ---- the file ---- */
+
+#define MODEL_TABLE "table" /* section: the columns of the table that the model was trained on, see data/schema.h */
+#define MODEL_MAGIC "BDAMODEL"
+#define MODEL_VERSION 2
+
+/* The fields of the record that go into the file under a name: one table for writing and reading. */
+typedef enum record_type { RECORD_TEXT, RECORD_REAL, RECORD_COUNT } record_type;
+typedef struct record_field {
+    const char *name; /* NULL ends the table */
+    record_type type;
+    size_t offset;      /* in model_record */
+    double least, most; /* of RECORD_REAL, which is finite */
+} record_field;
+extern const record_field model_fields[];
+
+/* Sparse weights: a place takes 4 bytes where n allows it, and all places are filled up to a multiple of 8. */
+static inline uint64_t model_place_bytes(uint64_t n)
+{
+    return n <= (uint64_t)1 << 32 ? 4 : 8;
+}
+
+static inline uint64_t model_places_bytes(uint64_t n, uint64_t stored)
+{
+    return (stored * model_place_bytes(n) + 7) / 8 * 8;
+}
+
+/* Reads n weights of which k are stored: their places first where they are sparse. False where the bytes are too few
+ * or too many, or hold what cannot be. */
+bool model_take_weights(double *w, uint64_t n, bool sparse, uint64_t stored, byte_reader *from);
+/* Are finite labels in the order that a model has them in? */
+bool model_labels_in_order(const double *label, uint64_t classes);
+/* Do task, loss and labels go together, and are the counts possible? */
+bool model_is_sound(const char *task, const loss *l, const model_shape *shape, uint64_t classes);
+
+/* Will it do no harm in a terminal? Printable characters of ASCII, no blanks, and one of them at least. */
+bool model_is_name(const char *text);
+
+bda_model *model_read_first_version(byte_source *from, bda_error *err);
 
 #endif

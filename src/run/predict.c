@@ -1,269 +1,286 @@
-/* predict.c - decision values of all rows, in parallel over ranks and threads; what they say, line by line; and how
- * good it is.
+/* predict.c - what a model says of data: scores in parallel over ranks and threads, lines of text, metrics.
  *
- * A row's sum runs over its cells in order and takes the constant feature last, as LIBLINEAR's does, so that even a
- * score next to 0 gets the same label from an exported model.
- *
- * What goes to rank 0 is a few numbers a row. Only lines that show a value for each of many classes need more: they
- * are made in a second pass, a piece of one rank's rows at a time, so that memory does not grow with rows times
- * classes. */
+ * Each rank reduces its rows to a few numbers each (metrics.h), counts what can be counted, and makes the text of its own
+ * rows, a piece at a time, so that memory does not grow with rows times classes. Rank 0 writes the pieces as they come,
+ * in the order of the data. */
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "data/data.h"
+#include "base/output.h"
+#include "run/decide.h"
+#include "run/lines.h"
 #include "run/metrics.h"
-#include "run/settings.h"
-#include "run/text.h"
+#include "run/predict_sentences.h"
+#include "run/train_sentences.h"
 
-#define PIECE ((uint64_t)1 << 17) /* decision values sent at a time, about */
+#define PIECE ((uint64_t)1 << 17) /* scores made text at a time, about */
 
-static double cell_value(const rows *r, uint64_t i, uint64_t cell)
+typedef struct prediction {
+    comm *ranks;
+    const bda_model *model;
+    const data *data;
+    const bda_settings *settings;
+    const decision_kind *kind;
+    bool gathers;
+    uint32_t *class;  /* [labels of the data] their class numbers in the model */
+    scored *mine;     /* [own rows] */
+    uint64_t *counts; /* the tally, of all ranks in the end */
+    uint64_t counted; /* its length */
+    double *work;     /* [threads][outputs], or a piece of scores */
+    uint64_t *rows;   /* [ranks] */
+    line_writer lines;
+    output *out;   /* rank 0, or NULL */
+    scored *all;   /* rank 0: [rows of all] where they are gathered */
+    uint64_t have; /* bytes of them that are there */
+    arena memory;
+} prediction;
+
+/* ---- rows ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t truth_of(const prediction *p, uint64_t i)
 {
-    switch (r->form) {
-    case ROWS_ONES:
-        return 1;
-    case ROWS_CONSTANT:
-        return r->value[i];
-    case ROWS_FLOAT:
-        return (double)r->pair[cell].value;
-    case ROWS_DOUBLE:
-        return r->value[cell];
-    }
-    return NAN;
+    const data *d = p->data;
+    if (p->model->classes == 0 || d->unlabelled)
+        return LABEL_NONE;
+    if (d->target.class)
+        return p->class[d->target.class[i]];
+    return p->model->labels.number ? label_of_number(&p->model->labels, d->target.real[i]) : LABEL_NONE;
 }
 
-/* s[k] += x w[k] */
-static inline void add_scaled(double *s, double x, const double *w, uint64_t outputs)
+static void score_rows(prediction *p)
 {
-    for (uint64_t k = 0; k < outputs; k++)
-        s[k] += x * w[k];
-}
-
-/* s = x_i'w over the features that the model knows; [outputs] */
-static void decision_values(const rows *r, uint64_t i, const bda_model *m, double *s)
-{
-    memset(s, 0, m->outputs * sizeof *s);
-    for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
-        uint32_t column = r->form == ROWS_FLOAT ? r->pair[j].column : r->column[j];
-        if (column >= m->features)
-            break;
-        add_scaled(s, cell_value(r, i, j), m->w + column * m->outputs, m->outputs);
-    }
-    if (m->bias >= 0)
-        add_scaled(s, m->bias, m->w + m->features * m->outputs, m->outputs);
-}
-
-/* work: [threads][outputs] */
-static void score_rows(const bda_model *m, const data *d, int threads, double *work, scored *scores)
-{
+    const bda_model *m = p->model;
+    const data *d = p->data;
+    const int threads = (int)p->settings->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        double *s = work + (uint64_t)omp_get_thread_num() * m->outputs;
+        double *s = p->work + (uint64_t)omp_get_thread_num() * m->outputs;
 #pragma omp for schedule(dynamic, 256)
         for (uint64_t i = 0; i < d->rows.count; i++) {
-            decision_values(&d->rows, i, m, s);
-            scores[i] = metrics_row(m, s, d->label[i]);
+            decide_scores(m, &d->rows, i, s);
+            const uint32_t truth = truth_of(p, i);
+            p->mine[i] = (scored){.score = p->kind->term(m, s, truth),
+                                  .label = d->target.real ? d->target.real[i] : NAN,
+                                  .truth = truth,
+                                  .guess = (uint32_t)bda_class_of(m, s)};
         }
     }
+    for (uint64_t i = 0; p->kind->count && i < d->rows.count; i++)
+        p->kind->count(m, &p->mine[i], p->counts);
 }
 
-/* ---- rank 0 -------------------------------------------------------------------------------------------------- */
-
-typedef struct collected {
-    const bda_model *model;
-    const bda_settings *settings;
-    bool wide;   /* lines have values for each of many classes */
-    output *out; /* or NULL */
-    scored *all; /* [instances] */
-    uint64_t count;
-    class_counts counts;
-    double *probability; /* [classes, 1 at least] */
-} collected;
-
-static void write_real(output *out, char before, double x)
+static void take_rows(void *self, const void *from, uint64_t count)
 {
-    char text[TEXT_REAL + 1];
-    text[0] = before;
-    int length = text_real(text + 1, x);
-    out_write(out, before ? text : text + 1, (uint64_t)length + (before != 0));
+    prediction *p = self;
+    memcpy((char *)p->all + p->have, from, count);
+    p->have += count;
 }
 
-static void write_line(const collected *c, double guess, const double *score)
+/* Fills the list of metrics on all ranks alike. */
+static void measure(prediction *p, bda_metrics *to)
 {
-    const bda_model *m = c->model;
-    write_real(c->out, 0, guess);
-    for (uint64_t k = 0; c->settings->scores && k < m->outputs; k++)
-        write_real(c->out, ' ', score[k]);
-    if (c->settings->probability) {
-        metrics_probabilities(m, score, c->probability);
-        for (uint64_t k = 0; k < m->classes; k++)
-            write_real(c->out, ' ', c->probability[k]);
-    }
-    out_write(c->out, "\n", 1);
+    uint64_t rows = p->data->rows.count;
+    score_rows(p);
+    if (p->gathers)
+        comm_collect(p->ranks, p->mine, rows * sizeof *p->mine, take_rows, p);
+    comm_sum_long(p->ranks, p->counts, p->counted);
+    comm_sum_counts(p->ranks, &rows, 1);
+    to->name[0] = "instances";
+    to->value[0] = (double)rows;
+    to->count = 1;
+    if (p->data->unlabelled)
+        return;
+    p->kind->measure(p->model, p->counts, p->all, p->have / sizeof *p->all, rows, to);
+    comm_broadcast(p->ranks, 0, to->value, sizeof to->value); /* only rank 0 has the rows */
 }
 
-/* Rows of `size` bytes out of pieces that may end anywhere: what there is of a row waits in `part`. */
-typedef struct taker {
-    collected *to;
-    void (*row)(collected *to, const void *row);
-    char *part;
-    size_t size, have;
-} taker;
+/* ---- lines --------------------------------------------------------------------------------------------------- */
 
-static void take_rows(void *self, const void *bytes, uint64_t count)
+static void write_text(void *self, const void *text, uint64_t count)
 {
-    taker *t = self;
-    const char *from = bytes;
-    while (count > 0) {
-        uint64_t wanted = t->size - t->have, now = count < wanted ? count : wanted;
-        memcpy(t->part + t->have, from, now);
-        t->have += now;
-        from += now;
-        count -= now;
-        if (t->have == t->size) {
-            t->row(t->to, t->part);
-            t->have = 0;
+    out_write(((prediction *)self)->out, text, count);
+}
+
+/* The lines of this rank's rows [first, first + rows). */
+static void make_lines(const prediction *p, uint64_t first, uint64_t rows, bytes *text)
+{
+    const bda_model *m = p->model;
+    const int threads = (int)p->settings->threads;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
+    for (uint64_t i = 0; i < rows; i++)
+        decide_scores(m, &p->data->rows, first + i, p->work + i * m->outputs);
+    for (uint64_t i = 0; i < rows; i++)
+        lines_row(&p->lines, p->work + i * m->outputs, text);
+}
+
+static bool write_lines(prediction *p, bda_error *err)
+{
+    const int size = bda_comm_size(p->ranks), rank = bda_comm_rank(p->ranks);
+    const uint64_t piece = PIECE / p->model->outputs + 1;
+    bytes text = {0};
+    comm_gather_counts(p->ranks, p->data->rows.count, p->rows);
+    if (rank == 0)
+        lines_head(&p->lines, &text);
+    bool ok = true;
+    for (int r = 0; ok && r < size; r++) {
+        for (uint64_t first = 0; ok && first < p->rows[r]; first += piece) {
+            const uint64_t left = p->rows[r] - first;
+            if (r == rank)
+                make_lines(p, first, left < piece ? left : piece, &text);
+            ok = comm_agree(p->ranks, bytes_done(&text, "lines of predictions", err), err);
+            if (ok)
+                comm_collect(p->ranks, text.at, text.count, write_text, p);
+            text.count = 0;
         }
     }
+    bytes_free(&text);
+    return ok;
 }
 
-static void take_scored(collected *c, const void *row)
+/* ---- metrics as JSON ----------------------------------------------------------------------------------------- */
+
+static void write_ratios(json *j, const char *name, const uint64_t *right, const uint64_t *whole, uint64_t count,
+                         double *room)
 {
-    const scored *s = row;
-    if (c->out && !c->wide)
-        write_line(c, s->guess, &s->score);
-    c->all[c->count++] = *s;
+    for (uint64_t k = 0; k < count; k++)
+        room[k] = whole[k] ? (double)right[k] / (double)whole[k] : NAN;
+    json_reals(j, name, room, count);
 }
 
-static void take_wide(collected *c, const void *row)
+static void write_class_metrics(json *j, const prediction *p)
 {
-    const double *score = row;
-    write_line(c, metrics_decide(c->model, score), score);
+    const bda_model *m = p->model;
+    const class_counts of = metrics_class_counts(m, p->counts);
+    if (!of.confusion)
+        return;
+    if (m->labels.number)
+        json_reals(j, "labels", m->labels.number, m->classes);
+    else
+        json_texts(j, "labels", m->labels.name, m->classes);
+    json_table(j, "confusion", of.confusion, m->classes, m->classes);
+    write_ratios(j, "precision", of.right, of.guessed, m->classes, p->lines.probability);
+    write_ratios(j, "recall", of.right, of.actual, m->classes, p->lines.probability);
 }
 
-static void write_class_metrics(json *j, const collected *c, const bda_metrics *x)
+static bool write_metrics(const prediction *p, const bda_metrics *found, bda_error *err)
 {
-    const bda_model *m = c->model;
-    json_count(j, "unknown_labels", x->unknown_labels);
-    json_real(j, "accuracy", x->accuracy);
-    if (m->classes == 2) {
-        json_real(j, "auc", x->auc);
-        json_real(j, "f1", x->f1);
-    } else {
-        json_real(j, "macro_f1", x->macro_f1);
-    }
-    if (m->loss->kind == LOSS_LOGISTIC)
-        json_real(j, "log_loss", x->log_loss);
-    if (c->counts.confusion) {
-        json_reals(j, "labels", m->labels, m->classes);
-        json_table(j, "confusion", c->counts.confusion, m->classes, m->classes);
-    }
-}
-
-static bool write_metrics(const collected *c, const bda_metrics *x, const char *path, bda_error *err)
-{
-    output *out = out_open(path, err);
+    output *out = out_open(p->settings->metrics, err);
     if (!out)
         return false;
     json j;
     json_open(&j, out);
-    json_count(&j, "instances", x->instances);
-    if (c->model->loss->regression) {
-        json_real(&j, "mse", x->mse);
-        json_real(&j, "mae", x->mae);
-        json_real(&j, "r2", x->r2);
-    } else {
-        write_class_metrics(&j, c, x);
+    for (uint64_t k = 0; k < found->count; k++) {
+        if (k == 0 || strcmp(found->name[k], "unknown_labels") == 0)
+            json_count(&j, found->name[k], (uint64_t)found->value[k]);
+        else
+            json_real(&j, found->name[k], found->value[k]);
     }
+    if (p->counted > 0 && !p->data->unlabelled)
+        write_class_metrics(&j, p);
     json_close(&j);
     return out_commit(out, err);
 }
 
-/* ---- all ranks ----------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
 
-static bool check_request(const bda_model *m, const bda_settings *s, bda_error *err)
+static bool check_request(const prediction *p, bda_error *err)
 {
+    const bda_settings *s = p->settings;
+    const char *task = p->model->task;
+    const bool text = is_sentence_task(task);
+    if (text != (p->data->sentences != NULL))
+        return err_set(err, BDA_USAGE, "the model is of --task=%s, and %s was not read for it", task, p->data->name);
     if (!settings_are_of(s, "predict", err))
         return false;
-    if (s->probability && m->loss->kind != LOSS_LOGISTIC)
+    if (text && s->scores)
+        return err_set(err, BDA_USAGE, "--scores is not for --task=%s, whose output is the text", task);
+    if (text && strcmp(s->format, "text") != 0)
+        return err_set(err, BDA_USAGE, "--format=%s is not for --task=%s, whose output is the text", s->format, task);
+    const label_table *names = &p->data->labels;
+    if (!text && !p->data->unlabelled && names->name && !names->number &&
+        (p->model->labels.number || p->model->classes == 0))
+        return err_set(err, BDA_FAILED, "the labels of %s are names, and the model's are numbers", p->data->name);
+    if (s->probability && p->model->loss->kind != LOSS_LOGISTIC)
         return err_set(err, BDA_USAGE, "--probability is for models of the logistic loss, and this one has %s",
-                       m->loss->name);
+                       p->model->loss->name);
     return true;
 }
 
-/* Takes all memory and opens the file. */
-static bool open_collected(collected *c, arena *memory, const data *d, const char *path, bda_error *err)
+/* All memory, and on rank 0 the file. */
+static bool open_prediction(prediction *p, const char *path, bda_error *err)
 {
-    c->all = arena_take(memory, d->instances + 1, sizeof *c->all, "decision values", err);
-    c->probability = ARENA_TAKE(memory, double, c->model->classes + 1, err);
-    return c->all && c->probability && metrics_counts(&c->counts, c->model, memory, err) &&
-           (!path || (c->out = out_open(path, err)));
+    const bda_model *m = p->model;
+    const data *d = p->data;
+    const bool first = bda_comm_rank(p->ranks) == 0;
+    const uint64_t known = d->target.class ? d->labels.count : 0, piece = PIECE / m->outputs + 1;
+    const uint64_t wide = piece > (uint64_t)p->settings->threads ? piece : (uint64_t)p->settings->threads;
+    p->gathers = !d->unlabelled && p->kind->gathers(m);
+    p->counted = p->kind->counts ? p->kind->counts(m) : 0;
+    p->class = ARENA_TAKE(&p->memory, uint32_t, known + 1, err);
+    p->mine = arena_take(&p->memory, d->rows.count + 1, sizeof *p->mine, "predictions", err);
+    p->counts = ARENA_TAKE(&p->memory, uint64_t, p->counted + 1, err);
+    p->work = arena_take(&p->memory, wide * m->outputs, sizeof *p->work, "scores", err);
+    p->rows = ARENA_TAKE(&p->memory, uint64_t, (uint64_t)bda_comm_size(p->ranks), err);
+    if (first && p->gathers)
+        p->all = arena_take(&p->memory, d->rows_all + 1, sizeof *p->all, "predictions", err);
+    if (!p->class || !p->mine || !p->counts || !p->work || !p->rows || (first && p->gathers && !p->all) ||
+        !lines_open_writer(&p->lines, m, p->settings, err))
+        return false;
+    if (known > 0 && m->classes > 0)
+        label_match(&d->labels, &m->labels, p->class);
+    return !first || !path || (p->out = out_open(path, err));
 }
 
-static bool finish(collected *c, bda_metrics *found, bda_error *err)
+static bool finish(prediction *p, const bda_metrics *found, bda_error *err)
 {
-    metrics_compute(c->model, c->all, c->count, &c->counts, found);
-    output *out = c->out;
-    c->out = NULL;
-    const char *path = c->settings->metrics;
-    return (!out || out_commit(out, err)) && (!path[0] || write_metrics(c, found, path, err));
+    output *out = p->out;
+    p->out = NULL;
+    return (!out || out_commit(out, err)) && (!p->settings->metrics[0] || write_metrics(p, found, err));
 }
 
-/* The lines of all ranks' rows, in their order: a rank scores a piece of its rows, and rank 0 writes them. */
-static bool write_wide(comm *ranks, const data *d, collected *c, bda_error *err)
+/* Tags or trees. */
+static bool predict_text(comm *ranks, const bda_model *m, const data *d, const bda_settings *s, const char *path,
+                         bda_metrics **metrics, bda_error *err)
 {
-    const bda_model *m = c->model;
-    int size = bda_comm_size(ranks), rank = bda_comm_rank(ranks);
-    uint64_t piece = PIECE / m->outputs + 1;
-    arena memory = {0};
-    double *score = arena_take(&memory, piece * m->outputs, sizeof *score, "decision values", err);
-    uint64_t *count = ARENA_TAKE(&memory, uint64_t, (uint64_t)size, err);
-    char *part = ARENA_TAKE(&memory, char, m->outputs * sizeof *score, err);
-    bool ok = comm_agree(ranks, score && count && part, err);
-    if (ok)
-        comm_gather_counts(ranks, d->rows.count, count);
-    taker lines = {.to = c, .row = take_wide, .part = part, .size = m->outputs * sizeof *score};
-    for (int r = 0; ok && r < size; r++) {
-        for (uint64_t first = 0; first < count[r]; first += piece) {
-            uint64_t rows = r != rank ? 0 : count[r] - first < piece ? count[r] - first : piece;
-#pragma omp parallel for schedule(dynamic, 16) num_threads((int)c->settings->threads) if (c->settings->threads > 1)
-            for (uint64_t i = 0; i < rows; i++)
-                decision_values(&d->rows, first + i, m, score + i * m->outputs);
-            comm_collect(ranks, score, rows * m->outputs * sizeof *score, take_rows, &lines);
-        }
-    }
-    arena_free(&memory);
+    bda_metrics *found = calloc(1, sizeof *found);
+    if (!found)
+        err_memory(err, sizeof *found, "metrics");
+    bool ok = comm_agree(ranks, found != NULL, err) && predict_sentences(ranks, m, d, s, path, found, err);
+    if (ok && metrics)
+        *metrics = found;
+    else
+        free(found);
     return ok;
 }
 
 bool bda_predict(bda_comm *ranks, const bda_model *m, const bda_data *d, const bda_settings *s, const char *path,
-                 bda_metrics *metrics, bda_error *err)
+                 bda_metrics **metrics, bda_error *err)
 {
     err_clear(err);
-    if (!check_request(m, s, err))
+    if (metrics)
+        *metrics = NULL;
+    prediction p = {.ranks = ranks, .model = m, .data = d, .settings = s, .kind = decision_of(m)};
+    if (!check_request(&p, err))
         return false;
-    bool first = bda_comm_rank(ranks) == 0;
-    arena memory = {0};
-    collected c = {.model = m, .settings = s, .wide = m->outputs > 1 && (s->scores || s->probability)};
-    bda_metrics found = {0};
-    scored *mine = arena_take(&memory, d->rows.count + 1, sizeof *mine, "decision values", err), row;
-    double *work = ARENA_TAKE(&memory, double, (uint64_t)s->threads * m->outputs, err);
-    bool ok = comm_agree(ranks, mine && work && (!first || open_collected(&c, &memory, d, path, err)), err);
+    if (d->sentences)
+        return predict_text(ranks, m, d, s, path, metrics, err);
+    bda_metrics found, *listed = metrics ? malloc(sizeof *listed) : NULL;
+    bool ok = listed || !metrics || err_memory(err, sizeof *listed, "metrics");
+    ok = comm_agree(ranks, ok && open_prediction(&p, path, err), err);
     if (ok) {
-        score_rows(m, d, (int)s->threads, work, mine);
-        taker all = {.to = &c, .row = take_scored, .part = (char *)&row, .size = sizeof row};
-        comm_collect(ranks, mine, d->rows.count * sizeof *mine, take_rows, &all);
-        ok = !path || !c.wide || write_wide(ranks, d, &c, err);
+        measure(&p, &found);
+        ok = !path || write_lines(&p, err);
     }
-    if (ok) {
-        ok = comm_agree(ranks, !first || finish(&c, &found, err), err);
-        comm_broadcast(ranks, 0, &found, sizeof found);
-    }
-    out_abandon(c.out);
-    arena_free(&memory);
+    ok = ok && comm_agree(ranks, bda_comm_rank(ranks) != 0 || finish(&p, &found, err), err);
+    out_abandon(p.out);
+    lines_close_writer(&p.lines);
+    arena_free(&p.memory);
     if (ok && metrics)
-        *metrics = found;
+        *(*metrics = listed) = found;
+    else
+        free(listed);
     return ok;
 }

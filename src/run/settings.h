@@ -1,8 +1,10 @@
-/* settings.h - what the options of a command mean. The tables themselves are in settings.c. */
+/* settings.h - what the options of a command mean. The tables themselves are in options_*.c. */
 #ifndef RUN_SETTINGS_H
 #define RUN_SETTINGS_H
 
 #include "base/options.h"
+#include "data/data.h"
+#include "data/schema.h"
 #include "problem/loss.h"
 #include "problem/method.h"
 
@@ -15,8 +17,12 @@ struct bda_settings {
     /* train */
     char task[OPTION_TEXT], loss[OPTION_TEXT], method[OPTION_TEXT], class_weight[OPTION_TEXT];
     char feature_penalty[OPTION_TEXT];
+    char column[OPTION_TEXT], template_file[OPTION_TEXT], trees[OPTION_TEXT], labels[OPTION_TEXT];
+    int64_t min_count, learning_epochs;
+    char inference[OPTION_TEXT];
     double cost, epsilon, l1_ratio, bias;
-    double gap, max_time;
+    double gap, max_time, progress_every;
+    char gap_of[OPTION_TEXT];
     int64_t max_rounds, local_epochs, blocks, seed, threads;
     char a1[OPTION_TEXT];
     double a2, step, tau, beta;
@@ -24,8 +30,11 @@ struct bda_settings {
     bool accelerate, balance;
     int64_t history;
     double penalty, relaxation;
+    char validate[OPTION_TEXT];
+    bool no_scaling;
     char log[OPTION_TEXT], progress[OPTION_TEXT];
-    bool quiet, zero_based;
+    bool quiet, zero_based, force;
+    char label[OPTION_TEXT], missing[OPTION_TEXT];
 
     /* predict */
     bool scores, probability;
@@ -34,6 +43,25 @@ struct bda_settings {
     /* convert, generate, export */
     char format[OPTION_TEXT], like[OPTION_TEXT];
     double scale;
+
+    /* bench: lists with commas between */
+    char methods[OPTION_TEXT], losses[OPTION_TEXT], block_list[OPTION_TEXT], rank_list[OPTION_TEXT];
+    char thread_list[OPTION_TEXT], cost_list[OPTION_TEXT], with[OPTION_TEXT];
+    int64_t repeat;
+    bool calibrate;
+
+    /* select */
+    int64_t folds;
+    char costs[OPTION_TEXT], l1_ratios[OPTION_TEXT], score[OPTION_TEXT], groups[OPTION_TEXT];
+    bool one_standard_error, json;
+
+    /* info */
+    int64_t top;
+
+    /* report */
+    char output[OPTION_TEXT], csv[OPTION_TEXT], svg[OPTION_TEXT], network[OPTION_TEXT];
+    double optimum;
+    bool follow;
 };
 
 #define CLASS_WEIGHTS (OPTION_TEXT / 4) /* no text holds more of "L:W" and what ends them */
@@ -46,6 +74,7 @@ typedef struct training {
     const method *method;
     bool left_open; /* --method=auto: `method` is what it chooses once the problem is known */
     method_options options;
+    double cost, gap; /* asked for, or the task's own */
     uint64_t max_rounds;
     double bias;   /* < 0: none */
     bool balanced; /* --class-weight=balanced */
@@ -58,8 +87,18 @@ typedef struct training {
 /* Reads the settings of "train"; BDA_USAGE and a sentence where they do not fit together. */
 bool settings_training(const bda_settings *s, training *t, bda_error *err);
 
+/* Is DATA a table (--format=csv or tsv)? Then fills `table`, which points into s. */
+bool settings_table(const bda_settings *s, table_request *table);
+
+/* Reads data as those of training were read: tables by their schema, where that is not NULL. Collective. */
+data *data_read_known(comm *c, const data_schema *schema, bool may_lack_labels, const bda_settings *s, uint64_t count,
+                      const char *const *path, bda_error *err);
+
 /* Are these the settings of `command`? BDA_USAGE and a sentence if not. */
 bool settings_are_of(const bda_settings *s, const char *command, bda_error *err);
+
+/* K: --blocks, or a block for each thread of `ranks` ranks. */
+uint64_t settings_blocks(const bda_settings *s, int ranks);
 
 /* Was the option set, rather than left at its default? */
 bool settings_given(const bda_settings *s, const char *name);

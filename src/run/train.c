@@ -1,25 +1,30 @@
 /* train.c - a training from settings to a model: the problem, its memory, the run log, the method, the best weights.
  */
-#include <stdio.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "data/digest.h"
+#include "data/schema.h"
 #include "methods/auto.h"
 #include "methods/table.h"
 #include "run/factors.h"
 #include "run/forecast.h"
 #include "run/log.h"
 #include "run/model.h"
+#include "run/sized.h"
+#include "run/train_sentences.h"
+#include "run/validation.h"
 #include "run/watch.h"
 
 /* --class-weight=balanced: l / (T count), as if all labels were equally many. */
 static bool balance(comm *c, const data *d, double *factor, bda_error *err)
 {
     arena memory = {0};
-    uint64_t T = d->label_count, *count = ARENA_TAKE(&memory, uint64_t, T, err);
-    double *label = ARENA_TAKE(&memory, double, T, err);
-    bool ok = comm_agree(c, count && label, err);
+    uint64_t T = d->labels.count, *count = ARENA_TAKE(&memory, uint64_t, T, err);
+    bool ok = comm_agree(c, count != NULL, err);
     if (ok) {
-        bda_data_labels(c, d, T, label, count);
+        bda_data_labels(c, d, T, NULL, count);
         for (uint64_t k = 0; k < T; k++)
             factor[k] = (double)d->instances / ((double)T * (double)count[k]);
     }
@@ -27,19 +32,17 @@ static bool balance(comm *c, const data *d, double *factor, bda_error *err)
     return ok;
 }
 
-/* --class-weight: factors of C for the labels in increasing order. factor: [label_count] */
+/* --class-weight: factors of C for the labels by class number. factor: [labels] */
 static bool choose_factors(comm *c, const data *d, const training *t, double *factor, bda_error *err)
 {
-    for (uint64_t k = 0; k < d->label_count; k++)
+    for (uint64_t k = 0; k < d->labels.count; k++)
         factor[k] = 1;
     if (t->balanced)
         return balance(c, d, factor, err);
     for (int i = 0; i < t->weights; i++) {
-        double label = t->weight[i].label;
-        uint64_t k = 0;
-        while (k < d->label_count && d->labels[k] != label)
-            k++;
-        if (k == d->label_count)
+        const double label = t->weight[i].label;
+        const uint32_t k = d->labels.number ? label_of_number(&d->labels, label) : LABEL_NONE;
+        if (k == LABEL_NONE)
             return err_set(err, BDA_FAILED, "--class-weight names the label %.17g, which %s does not have", label,
                            d->name);
         factor[k] = t->weight[i].weight;
@@ -50,8 +53,9 @@ static bool choose_factors(comm *c, const data *d, const training *t, double *fa
 static bool open_problem(problem *p, comm *c, const data *d, const bda_settings *s, const training *t, bda_error *err)
 {
     problem_request request = {
+        .task = s->task,
         .loss = t->loss,
-        .cost = s->cost,
+        .cost = t->cost,
         .epsilon = s->epsilon,
         .l1_ratio = s->l1_ratio,
         .bias = t->bias,
@@ -59,8 +63,8 @@ static bool open_problem(problem *p, comm *c, const data *d, const bda_settings 
     };
     arena memory = {0};
     bool ok = true;
-    if ((t->balanced || t->weights) && d->label_count <= DATA_LABELS_COUNTED) {
-        double *factor = ARENA_TAKE(&memory, double, d->label_count, err);
+    if ((t->balanced || t->weights) && d->labels.count <= DATA_LABELS_COUNTED) {
+        double *factor = ARENA_TAKE(&memory, double, d->labels.count, err);
         ok = comm_agree(c, factor != NULL, err) && choose_factors(c, d, t, factor, err);
         request.cost_factor = factor;
     }
@@ -70,21 +74,21 @@ static bool open_problem(problem *p, comm *c, const data *d, const bda_settings 
              factors_read(c, s->feature_penalty, s->zero_based, d->features, factor, err);
         request.factor = factor;
     }
-    ok = ok && problem_open(p, c, d, &request, err);
+    ok = ok && choose_structure(s, d, &request.structure, err) && problem_open(p, c, d, &request, err);
     arena_free(&memory);
     return ok;
 }
 
-/* Rank 0 opens the log and writes its first line; a log that cannot be written is known before training begins. */
+/* Rank 0 opens the log: one that cannot be written is known before training begins. */
 static bool start_log(training_watch *w, const bda_settings *s, const training *t, const problem *p, bda_error *err)
 {
     double load_seconds = p->data->seconds;
     bool ok = true;
     comm_max_reals(p->comm, &load_seconds, 1);
-    if (s->log[0] && bda_comm_rank(p->comm) == 0) {
-        log_start start = {.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
-        w->log = log_open(s->log, err);
-        ok = w->log && log_write_start(w->log, &start, err);
+    if (s->log[0]) {
+        w->comm = p->comm;
+        w->start = (log_start){.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
+        ok = bda_comm_rank(p->comm) > 0 || (w->log = log_open(s->log, err));
     }
     return comm_agree(p->comm, ok, err);
 }
@@ -95,30 +99,114 @@ static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
     const bda_observer *o = w->observer;
     double most[2] = {(double)mem_peak_bytes(), o && o->interrupt ? *o->interrupt : 0};
     comm_max_reals(c, most, 2);
-    *outcome = (bda_outcome){.reason = w->reason,
-                             .complete = watch_complete(w),
-                             .last = w->now,
-                             .peak_bytes = (uint64_t)most[0],
-                             .interrupt = (int)most[1]};
-    log_write_end(w->log, outcome);
-    bool logged = log_close(w->log, &outcome->log);
+    bda_outcome all = {.reason = w->reason,
+                       .complete = watch_complete(w),
+                       .same_bits = !w->shared,
+                       .last = w->now,
+                       .peak_bytes = (uint64_t)most[0],
+                       .interrupt = (int)most[1],
+                       .repaired = w->repaired};
+    log_write_end(w->log, &all);
+    bool logged = log_close(w->log, &all.log);
     w->log = NULL;
-    comm_agree(c, logged, &outcome->log);
+    comm_agree(c, logged, &all.log);
+    sized_fill(outcome, &all, sizeof all);
 }
 
-static void fill_model(bda_model *m, const problem *p, const bda_settings *s, const training *t,
-                       const training_watch *w)
+/* Options that cannot change a model: files have the same bytes however they were trained. */
+static bool is_recorded(const char *option)
 {
+    static const char *const without[] = {"threads",        "log",   "output", "quiet", "progress",
+                                          "progress-every", "force", NULL};
+    for (const char *const *name = without; *name; name++)
+        if (strcmp(*name, option) == 0)
+            return false;
+    return true;
+}
+
+/* All options as bda_get has them, and the name of the data without its folder. */
+static bool record_options(bda_model *m, const data *d, const bda_settings *s, bda_error *err)
+{
+    uint64_t count = 0;
+    while (s->options[count].name)
+        count++;
+    model_option *option = ARENA_TAKE(&m->memory, model_option, count + 1, err);
+    if (!option)
+        return false;
+    const char *slash = strrchr(d->name, '/');
+    uint64_t kept = 0;
+    option[kept++] = (model_option){"data", model_copy_text(m, slash ? slash + 1 : d->name, err)};
+    for (const bda_option *o = s->options; o->name; o++)
+        if (is_recorded(o->name))
+            option[kept++] = (model_option){o->name, model_copy_text(m, bda_get(s, o->name), err)};
+    m->record.option = option;
+    m->record.options = kept;
+    return err->status == BDA_OK;
+}
+
+/* What is known before the first round; takes the memory for it. */
+static bool record_beginning(bda_model *m, const problem *p, const bda_settings *s, const training *t, bda_error *err)
+{
+    model_record *r = &m->record;
+    m->task = model_task(s->task);
     m->loss = t->loss;
-    snprintf(m->method, sizeof m->method, "%s", t->method->name);
-    m->cost = s->cost;
-    m->epsilon = s->epsilon;
-    m->l1_ratio = s->l1_ratio;
-    for (uint64_t k = 0; k < m->classes; k++)
-        m->labels[k] = p->labels[m->classes == 2 ? 1 - k : k];
-    m->instances = p->data->instances;
-    m->primal = w->now.best_primal;
-    m->relative_gap = w->now.relative_gap;
+    r->version = bda_version();
+    r->method = t->method->name;
+    r->cost = t->cost;
+    r->epsilon = s->epsilon;
+    r->l1_ratio = s->l1_ratio;
+    r->instances = p->data->instances;
+    r->blocks = p->data->blocks;
+    r->seed = (uint64_t)s->seed;
+    return record_options(m, p->data, s, err);
+}
+
+/* Collective. */
+static void record_end(bda_model *m, const problem *p, const training_watch *w)
+{
+    model_record *r = &m->record;
+    r->primal = w->now.best_primal;
+    r->dual = w->now.has_dual ? w->now.dual : NAN;
+    r->relative_gap = w->now.relative_gap;
+    r->gap_of_start = w->now.gap_of_start;
+    r->rounds = w->now.round;
+    r->data_digest = data_digest(p->comm, p->data, p->threads);
+}
+
+/* Of two labels the positive one, the larger, comes first. */
+static bda_model *make_model(const problem *p, const training *t, bda_error *err)
+{
+    const data *d = p->data;
+    const model_shape shape = {.features = d->features, .outputs = p->outputs, .shared = p->shared, .bias = t->bias};
+    if (t->loss->regression)
+        return model_new(&shape, &(label_table){0}, err);
+    if (d->labels.count != 2)
+        return model_new(&shape, &d->labels, err);
+    const char *name[] = {d->labels.name[1], d->labels.name[0]};
+    const double number[] = {d->labels.number ? d->labels.number[1] : 0, d->labels.number ? d->labels.number[0] : 0};
+    return model_new(&shape, &(label_table){2, name, d->labels.number ? number : NULL}, err);
+}
+
+/* Prediction needs the columns of the table. */
+static bool keep_table(bda_model *m, const data *d, bda_error *err)
+{
+    if (!d->schema)
+        return true;
+    bytes packed = {0};
+    schema_pack(d->schema, &packed);
+    const bool ok = bytes_done(&packed, "the columns of a table", err) &&
+                    sections_keep(&m->extra, MODEL_TABLE, true, packed.at, packed.count, err);
+    bytes_free(&packed);
+    return ok;
+}
+
+static bda_model *new_model(const problem *p, const bda_settings *s, const training *t, bda_error *err)
+{
+    bda_model *m = make_model(p, t, err);
+    if (m && record_beginning(m, p, s, t, err) && keep_table(m, p->data, err))
+        return m;
+    bda_model_free(m);
+    return NULL;
 }
 
 /* The best weights are kept where the model wants them, unless they are of folded rows. */
@@ -127,21 +215,31 @@ static double *room_for_best(problem *p, bda_model *m, bda_error *err)
     return p->fold.folded ? ARENA_TAKE(&p->memory, double, p->n, err) : m->w;
 }
 
-bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *observer,
+bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
                      bda_outcome *outcome, bda_error *err)
 {
     err_clear(err);
     training t;
+    if (!settings_training(s, &t, err))
+        return NULL;
+    if (d->unlabelled) {
+        err_set(err, BDA_FAILED, "%s has rows without a label, and training needs one for each", d->name);
+        return NULL;
+    }
+    bda_observer observer = {0};
+    if (given)
+        sized_take(&observer, given, sizeof observer);
     problem p = {0};
     training_watch w = {
-        .target = s->gap,
+        .target = t.gap,
         .target_given = settings_given(s, "gap"),
+        .of_start = t.options.gap_of_start,
         .max_time = s->max_time,
-        .observer = observer,
+        .observer = given ? &observer : NULL,
         .started = clock_now(),
     };
     bda_model *m = NULL;
-    bool ok = settings_training(s, &t, err) && open_problem(&p, c, d, s, &t, err);
+    bool ok = open_problem(&p, c, d, s, &t, err);
     if (ok && t.left_open) {
         t.method = auto_choose(&p, &t.options);
         t.options = auto_options(&p, t.method, &t.options);
@@ -149,8 +247,17 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, method_shares(&t.options), err);
     if (ok) {
         w.max_rounds = t.max_rounds;
-        m = model_new(d->features, t.bias, t.loss->regression ? 0 : p.classes, err);
+        m = new_model(&p, s, &t, err);
         ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
+    }
+    if (ok && s->validate[0]) {
+        bda_model *scored = new_model(&p, s, &t, err);
+        ok = comm_agree(c, scored != NULL, err) && keep_sentences(c, d, s, p.task->structure, scored, err);
+        if (ok)
+            w.validation = validation_open(&p, s, scored, err);
+        else
+            bda_model_free(scored);
+        ok = w.validation != NULL;
     }
     double *best = ok ? room_for_best(&p, m, err) : NULL;
     ok = ok && comm_agree(c, best != NULL, err);
@@ -168,13 +275,16 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         if (p.fold.folded)
             problem_weights(&p, best, m->w);
         conclude(&w, c, outcome);
-        fill_model(m, &p, s, &t, &w);
-    } else {
+        record_end(m, &p, &w);
+        ok = keep_sentences(c, d, s, p.task->structure, m, err);
+    }
+    if (!ok) {
         bda_error ignored = {0};
         log_close(w.log, &ignored);
         bda_model_free(m);
         m = NULL;
     }
+    validation_close(w.validation);
     problem_close(&p);
     return m;
 }

@@ -10,18 +10,20 @@
 #include "methods/auto.h"
 #include "methods/table.h"
 #include "run/settings.h"
+#include "run/sized.h"
+#include "run/validation.h"
 
 /* "a, b or c" of the losses of a task. */
-static void list_losses(bool regression, char *text, size_t size)
+static void list_losses(const char *task, char *text, size_t size)
 {
     const loss *last = NULL;
     for (const loss *l = losses; l->name; l++)
-        if (l->regression == regression)
+        if (task_find(task, l, 0, NULL))
             last = l;
     size_t used = 0;
     text[0] = 0;
     for (const loss *l = losses; l->name; l++) {
-        if (l->regression != regression)
+        if (!task_find(task, l, 0, NULL))
             continue;
         int wrote = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : l == last ? " or " : ", ", l->name);
         if (wrote < 0 || (size_t)wrote >= size - used)
@@ -32,14 +34,13 @@ static void list_losses(bool regression, char *text, size_t size)
 
 static bool check_loss(const bda_settings *s, training *t, bda_error *err)
 {
-    bool regression = strcmp(s->task, "regress") == 0;
-    const char *name = s->loss[0] ? s->loss : regression ? "squared-error" : "squared-hinge";
+    const char *name = s->loss[0] ? s->loss : task_usual_loss(s->task);
     char fitting[200];
-    list_losses(regression, fitting, sizeof fitting);
+    list_losses(s->task, fitting, sizeof fitting);
     t->loss = loss_find(name);
     if (!t->loss)
         return err_set(err, BDA_USAGE, "--loss must be %s with --task=%s, not '%s'", fitting, s->task, name);
-    if (t->loss->regression != regression)
+    if (!task_find(s->task, t->loss, 0, NULL))
         return err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s, which takes %s", name, s->task, fitting);
     return true;
 }
@@ -57,10 +58,12 @@ static bool check_method(const bda_settings *s, training *t, bda_error *err)
                        s->method);
     }
     t->left_open = t->method == &auto_method;
-    if (t->method->uncertified && settings_given(s, "gap"))
-        return err_set(err, BDA_USAGE, "--gap=%s cannot be met by --method=%s, which has no dual and knows no gap",
-                       bda_get(s, "gap"), s->method);
-    return method_may_serve(t->method, t->loss, s->l1_ratio, err);
+    static const char *const gaps[] = {"gap", "gap-of"};
+    for (int i = 0; i < 2; i++)
+        if (t->method->uncertified && settings_given(s, gaps[i]))
+            return err_set(err, BDA_USAGE, "--%s=%s cannot be met by --method=%s, which has no dual and knows no gap",
+                           gaps[i], bda_get(s, gaps[i]), s->method);
+    return method_may_serve(t->method, s->task, t->loss, s->l1_ratio, err);
 }
 
 /* A number from `least` on, read by the rules of all options from the text up to `end`. */
@@ -76,6 +79,7 @@ static bool parse_real(const char *text, const char *end, double least, double *
     return option_set(&real, x, copy, &ignored);
 }
 
+#define ONE_MODEL "bda", "disdca", "cocoa+", "dsvm-ave" /* a model for each block */
 #define OUTER_LOOP "bda", "disdca", "disdca-basic", "cocoa+", "dsvm-ave", "prox-grad"
 
 /* Options of single methods are refused elsewhere: what is asked for and ignored misleads. */
@@ -84,7 +88,9 @@ static bool check_owners(const bda_settings *s, bda_error *err)
     static const struct {
         const char *option, *methods[12]; /* NULL-terminated */
     } owners[] = {
-        {"local-epochs", {"auto", "hull", OUTER_LOOP, "admm", "average"}},
+        {"local-epochs", {"auto", "hull", "momentum", OUTER_LOOP, "admm", "average"}},
+        {"inference", {"auto", "momentum", ONE_MODEL}},
+        {"learning-epochs", {"auto", "momentum", ONE_MODEL}},
         {"a1", {"auto", OUTER_LOOP}},
         {"a2", {"auto", OUTER_LOOP}},
         {"line-search", {"auto", OUTER_LOOP}},
@@ -94,6 +100,7 @@ static bool check_owners(const bda_settings *s, bda_error *err)
         {"threads-mode", {"auto", "hull", OUTER_LOOP}},
         {"hull", {"auto", "hull"}},
         {"accelerate", {OUTER_LOOP}},
+        {"no-scaling", {"auto", OUTER_LOOP}},
         {"history", {"l-commdir", "lbfgs"}},
         {"penalty", {"admm"}},
         {"balance", {"admm"}},
@@ -125,13 +132,22 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .tau = s->tau,
                           .beta = s->beta,
                           .local_epochs = s->local_epochs == OPTION_UNSET ? 0 : s->local_epochs,
+                          .learning_epochs = s->learning_epochs == OPTION_UNSET ? 0 : s->learning_epochs,
                           .gap = s->gap,
+                          .gap_of_start = strcmp(s->gap_of, "start") == 0,
                           .seed = (uint64_t)s->seed,
                           .history = s->history == OPTION_UNSET ? 0 : s->history,
                           .penalty = s->penalty,
                           .relaxation = s->relaxation,
                           .balance = s->balance,
+                          .no_scaling = s->no_scaling,
                           .accelerate = s->accelerate};
+    if (s->inference[0])
+        o->inference = s->inference[0] == 'r' ? INFERENCE_ROUND : INFERENCE_VISIT;
+    if ((s->inference[0] || o->learning_epochs > 0) && t->loss->kind == LOSS_LOGISTIC)
+        return err_set(err, BDA_USAGE,
+                       "--%s is for hinge and squared-hinge, which seek outputs; --loss=logistic sums over all",
+                       s->inference[0] ? "inference" : "learning-epochs");
     if (strcmp(s->threads_mode, "lock-free") == 0)
         o->sharing = SHARE_MEMORY;
     else if (s->threads_mode[0] || settings_given(s, "blocks"))
@@ -208,6 +224,97 @@ static bool check_class_weights(const bda_settings *s, training *t, bda_error *e
     return true;
 }
 
+static bool check_validation(const bda_settings *s, bda_error *err)
+{
+    uint64_t every;
+    char path[OPTION_TEXT];
+    if (!s->validate[0])
+        return true;
+    if (!s->log[0])
+        return err_set(err, BDA_USAGE, "--validate=%s needs --log=FILE: that is where the scores go", s->validate);
+    return validation_parse(s->validate, path, &every, err);
+}
+
+/* Options of single tasks. */
+static bool check_task_options(const bda_settings *s, bda_error *err)
+{
+    static const struct {
+        const char *option, *tasks[3]; /* NULL-terminated */
+    } owners[] = {
+        {"column", {"tag"}},   {"template", {"tag"}},           {"trees", {"parse"}},
+        {"labels", {"parse"}}, {"min-count", {"tag", "parse"}},
+        {"inference", {"tag", "parse"}}, {"learning-epochs", {"tag", "parse"}},
+    };
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        bool owned = !settings_given(s, owners[i].option);
+        for (const char *const *task = owners[i].tasks; *task; task++)
+            owned = owned || strcmp(*task, s->task) == 0;
+        if (!owned)
+            return err_set(err, BDA_USAGE, "--%s is an option of --task=%s%s%s, not of %s", owners[i].option,
+                           owners[i].tasks[0], owners[i].tasks[1] ? " and " : "",
+                           owners[i].tasks[1] ? owners[i].tasks[1] : "", s->task);
+    }
+    static const char *const of_rows[] = {"bias",   "feature-penalty", "class-weight", "zero-based",
+                                          "format", "label",           "missing"};
+    const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
+    for (size_t i = 0; sentences && i < sizeof of_rows / sizeof *of_rows; i++)
+        if (settings_given(s, of_rows[i]))
+            return err_set(err, BDA_USAGE, "--%s is not for --task=%s, whose features come from text", of_rows[i],
+                           s->task);
+    return true;
+}
+
+/* Methods that learn whole sentences; the others need single rows, or second derivatives. */
+static bool check_sentences(const bda_settings *s, bda_error *err)
+{
+    static const char *const serve[] = {"auto",     "bda",      "momentum",  "disdca", "disdca-basic", "cocoa+",
+                                        "dsvm-ave", "prox-grad", "admm",     "average", "perceptron"};
+    if (strcmp(s->task, "tag") != 0 && strcmp(s->task, "parse") != 0)
+        return strcmp(s->method, "momentum") != 0 ||
+               err_set(err, BDA_USAGE, "--method=momentum is for --task=tag and parse, not for %s", s->task);
+    for (size_t i = 0; i < sizeof serve / sizeof *serve; i++)
+        if (strcmp(s->method, serve[i]) == 0)
+            return true;
+    return err_set(err, BDA_USAGE,
+                   "--method=%s does not learn tags or trees; --method=auto, bda, momentum, admm, average, "
+                   "perceptron and some others would do",
+                   s->method);
+}
+
+/* Costs and gaps that sentences take where nobody asks for others: accuracy no longer rises there (docs/methods.md).
+ * Their P(0) counts every token as wrong, and so is a measure of the gap that is easily met. */
+static void choose_defaults(const bda_settings *s, training *t)
+{
+    const bool parse = strcmp(s->task, "parse") == 0;
+    t->cost = s->cost;
+    t->gap = s->gap;
+    if (!parse && strcmp(s->task, "tag") != 0)
+        return;
+    if (!settings_given(s, "cost")) {
+        if (t->loss->kind == LOSS_LOGISTIC)
+            t->cost = parse ? 0.1 : 1;
+        else
+            t->cost = !parse ? 0.1 : t->loss->kind == LOSS_HINGE ? 0.03 : 0.01;
+    }
+    if (!settings_given(s, "gap") && !settings_given(s, "gap-of")) {
+        t->options.gap_of_start = t->loss->kind != LOSS_LOGISTIC;
+        t->gap = t->loss->kind == LOSS_LOGISTIC || parse ? 1e-2 : 1e-3;
+        t->options.gap = t->gap;
+    }
+}
+
+static bool check_table(const bda_settings *s, bda_error *err)
+{
+    table_request table;
+    if (settings_table(s, &table))
+        return s->label[0] ||
+               err_set(err, BDA_USAGE, "--format=%s needs --label=NAME, the column to learn", s->format);
+    if (s->label[0] || settings_given(s, "missing"))
+        return err_set(err, BDA_USAGE, "--%s is an option of --format=csv and tsv",
+                       s->label[0] ? "label" : "missing");
+    return true;
+}
+
 bool settings_training(const bda_settings *s, training *t, bda_error *err)
 {
     memset(t, 0, sizeof *t);
@@ -215,8 +322,10 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
         return false;
     t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
     if (!check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) || !check_options(s, t, err) ||
-        !check_class_weights(s, t, err))
+        !check_class_weights(s, t, err) || !check_validation(s, err) || !check_task_options(s, err) ||
+        !check_sentences(s, err) || !check_table(s, err))
         return false;
+    choose_defaults(s, t);
     bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");
     t->max_rounds = own_rounds ? UNCERTIFIED_ROUNDS : (uint64_t)s->max_rounds;
     return true;
@@ -234,6 +343,21 @@ static void write_method_list(void)
             return;
         used += (size_t)wrote;
     }
+}
+
+bool bda_method_get(uint64_t k, bda_method_info *to)
+{
+    uint64_t count = 0;
+    while (methods[count])
+        count++;
+    if (k >= count)
+        return false;
+    const bda_method_info all = {.name = methods[k]->name,
+                                 .summary = methods[k]->summary,
+                                 .needs = methods[k]->needs,
+                                 .has_dual = !methods[k]->uncertified};
+    sized_fill(to, &all, sizeof all);
+    return true;
 }
 
 const char *bda_method_list(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/validation.h"
 
 static training_watch *of(watch *self)
 {
@@ -39,18 +40,28 @@ static bool check_numbers(training_watch *w, const round_report *r)
     return true;
 }
 
-/* The gap of the best model over that of the start. */
-static double relative_gap(const training_watch *w, const round_report *r)
+/* That of the best model. */
+static double best_gap(const training_watch *w, const round_report *r)
 {
-    double gap = r->gap - (r->primal - w->now.best_primal);
-    if (!(gap > 0))
-        gap = isnan(gap) ? NAN : 0;
-    return gap == 0 ? 0 : gap / w->first_gap;
+    const double gap = r->gap - (r->primal - w->now.best_primal);
+    return gap > 0 || isnan(gap) ? gap : 0;
+}
+
+/* A gap of 0 is none of anything. */
+static double part(double gap, double whole)
+{
+    return gap == 0 ? 0 : gap / whole;
+}
+
+/* The gap in the units of the target. */
+static double gap_to_judge(const training_watch *w)
+{
+    return w->of_start ? w->now.gap_of_start : w->now.relative_gap;
 }
 
 static bool decide(training_watch *w, const round_report *r)
 {
-    if (w->now.has_dual && w->now.relative_gap <= w->target)
+    if (w->now.has_dual && gap_to_judge(w) <= w->target)
         w->reason = BDA_REACHED_GAP;
     else if (r->interrupted)
         w->reason = BDA_INTERRUPTED;
@@ -67,12 +78,61 @@ static bool decide(training_watch *w, const round_report *r)
     return true;
 }
 
-static bool watch_round(watch *self, const round_report *told, const double *weights)
+/* What is no training of the method's: neither its time nor its messages count. */
+typedef struct aside {
+    double begin;
+    comm_stats said;
+} aside;
+
+static aside aside_begin(const training_watch *w)
 {
-    training_watch *w = of(self);
-    round_report report = *told, *r = &report;
-    r->vectors_sent -= w->vectors_before;
-    r->bytes_sent -= w->bytes_before;
+    return (aside){.begin = clock_now(), .said = *comm_said(w->comm)};
+}
+
+static void aside_end(training_watch *w, const aside *a)
+{
+    w->vectors_before += comm_said(w->comm)->vectors - a->said.vectors;
+    w->bytes_before += comm_said(w->comm)->bytes - a->said.bytes;
+    w->started += clock_now() - a->begin;
+}
+
+static bool begin_log(training_watch *w)
+{
+    const aside a = aside_begin(w);
+    const bool ok = comm_agree(w->comm, log_write_start(w->log, &w->start, &w->watch.facts, &w->error), &w->error);
+    aside_end(w, &a);
+    return ok;
+}
+
+/* The model of the round is (1 + stretch) weights. */
+static bool validate(training_watch *w, const round_report *r, bool last, const double *weights)
+{
+    bda_metrics *scores = NULL;
+    const aside a = aside_begin(w);
+    bool ok = true;
+    if (last || validation_is_due(w->validation, r->round)) {
+        ok = validation_score(w->validation, w->comm, weights, 1 + r->stretch, &scores, &w->error);
+        if (ok)
+            log_write_scores(w->log, r->round, r->seconds, scores);
+        bda_metrics_free(scores);
+    }
+    aside_end(w, &a);
+    return ok;
+}
+
+/* The rest of the time so far. Parts are this rank's, and some of a round's come after its moment: what they have
+ * beyond it is taken from later rounds, so that the sums agree. */
+static double other_seconds(training_watch *w, const round_report *r)
+{
+    w->told_seconds += r->local_seconds + r->comm_seconds + r->line_search_seconds + r->eval_seconds;
+    const double other = fmax(r->seconds - w->told_seconds, 0);
+    w->told_seconds += other;
+    return other;
+}
+
+/* What round r changes in what was seen; `better`: its model is the best so far. False: no numbers. */
+static bool take_round(training_watch *w, const round_report *r, bool *better)
+{
     bda_progress *now = &w->now;
     bool first = r->round == 0;
     if (first) {
@@ -80,22 +140,54 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
         w->first_gap = r->gap;
     }
     if (!check_numbers(w, r))
-        return true;
-    bool better = first || !now->has_dual || r->primal < now->best_primal;
-    if (better)
+        return false;
+    *better = first || !now->has_dual || r->primal < now->best_primal;
+    if (*better)
         now->best_primal = r->primal;
+    now->size = sizeof *now;
+    w->shared |= r->shares;
     now->round = r->round;
     now->seconds = r->seconds;
     now->primal = r->primal;
     now->dual = r->dual;
     now->step = r->step;
     now->target = now->has_dual ? w->target : 0;
-    now->relative_gap = now->has_dual ? relative_gap(w, r) : NAN;
-    self->to_go = now->has_dual && w->target > 0 ? now->relative_gap / w->target : INFINITY;
-    log_write_round(w->log, r, now);
+    now->target_of_start = w->of_start;
+    const double gap = now->has_dual ? best_gap(w, r) : NAN;
+    now->relative_gap = part(gap, now->best_primal);
+    now->gap_of_start = part(gap, w->first_gap);
+    w->watch.to_go = now->has_dual && w->target > 0 ? gap_to_judge(w) / w->target : INFINITY;
+    return true;
+}
+
+static bool watch_ends(watch *self, const round_report *report, double *to_go)
+{
+    training_watch trial = *of(self);
+    bool better;
+    const bool ends = !take_round(&trial, report, &better) || decide(&trial, report);
+    *to_go = trial.watch.to_go;
+    return ends;
+}
+
+static bool watch_round(watch *self, const round_report *told, const double *weights)
+{
+    training_watch *w = of(self);
+    round_report report = *told, *r = &report;
+    if (r->round == 0 && w->comm && !begin_log(w))
+        return true;
+    r->vectors_sent -= w->vectors_before;
+    r->bytes_sent -= w->bytes_before;
+    bda_progress *now = &w->now;
+    bool better;
+    if (!take_round(w, r, &better))
+        return true;
+    w->repaired = fmax(w->repaired, r->repaired);
+    log_write_round(w->log, r, now, other_seconds(w, r));
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
+    if (w->validation && !validate(w, r, stop, weights))
+        return true;
     if (r->kept_best ? stop && r->primal <= now->best_primal : better)
         for (uint64_t j = 0; j < w->n; j++)
             w->best_w[j] = (1 + r->stretch) * weights[j];
@@ -104,8 +196,12 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
 
 void watch_start(training_watch *w, double *best_w, uint64_t n)
 {
-    w->watch =
-        (watch){.to_go = INFINITY, .seconds = watch_seconds, .interrupted = watch_interrupted, .round = watch_round};
+    w->watch = (watch){.facts = NO_FACTS,
+                       .to_go = INFINITY,
+                       .seconds = watch_seconds,
+                       .interrupted = watch_interrupted,
+                       .round = watch_round,
+                       .ends = watch_ends};
     w->best_w = best_w;
     w->n = n;
 }

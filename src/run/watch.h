@@ -1,11 +1,11 @@
 /* watch.h - looks on while a method trains: logs each round, keeps the best model, decides when to stop.
  *
  * The gap of round t is that of the best model so far:  best_primal + dual(t). It is computed from the method's gap,
- * which knows no cancellation, as  gap(t) - (primal(t) - best_primal),  and is relative to the gap of round 0.
- * Training stops once it is at most `target`; by max_rounds or max_time; when somebody interrupts; when the method
- * can make no progress or has done all it does; or when the objective is no number, which is an error. A method
- * without a dual has no gap, and `target` is not looked at; nor does it minimise the primal, so its last model is its
- * best. */
+ * which knows no cancellation, as  gap(t) - (primal(t) - best_primal),  and is told over best_primal (relative_gap) and
+ * over the gap of round 0 (gap_of_start). Training stops once the first, or the second where of_start is set, is at
+ * most `target`; by max_rounds or max_time; when somebody interrupts; when the method can make no progress or has done
+ * all it does; or when the objective is no number, which is an error. A method without a dual has no gap, and `target`
+ * is not looked at; nor does it minimise the primal, so its last model is its best. */
 #ifndef RUN_WATCH_H
 #define RUN_WATCH_H
 
@@ -18,19 +18,27 @@ typedef struct training_watch {
     /* What stops it */
     double target;
     bool target_given; /* somebody asked for it */
+    bool of_start;     /* it is the part of the first gap, not of the objective, that may be left */
     uint64_t max_rounds;
     double max_time;              /* NAN: none */
     const bda_observer *observer; /* or NULL */
     run_log *log;                 /* or NULL */
-    double started;               /* when the training began, by clock_now */
+    double started;               /* when the training began, by clock_now; later by what was no training since */
 
-    uint64_t vectors_before, bytes_before; /* sent by the communicator before this training */
+    uint64_t vectors_before, bytes_before; /* sent by the communicator before this training, or aside from it */
+
+    comm *comm;                    /* whose rank 0 writes the log; NULL: nobody does */
+    log_start start;               /* its first line, written when the method has said what it makes of its options */
+    struct validation *validation; /* or NULL: scores the model of a round on other data */
 
     /* What it has seen */
     double first_gap;
-    bda_progress now; /* of the last round; best_primal is that of best_w */
-    double *best_w;   /* [n] */
+    double told_seconds; /* of all parts of the rounds so far */
+    bda_progress now;    /* of the last round; best_primal is that of best_w */
+    double repaired;     /* the largest of the reports */
+    double *best_w;      /* [n] */
     uint64_t n;
+    bool shared; /* in some round */
     bda_reason reason;
     bda_error error;
 } training_watch;

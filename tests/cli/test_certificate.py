@@ -70,12 +70,13 @@ class Certificate(support.Case):
             best = min(best, r["primal"])
             self.assertEqual(r["best_primal"], best)
             self.assertGreaterEqual(r["relative_gap"], 0)
-            self.assertLess(abs(r["relative_gap"] * first - (best + r["dual"])), 1e-9 * first)  # of the model kept
+            for whole, gap_of in ((best, r["relative_gap"]), (first, r["gap_of_start"])):
+                self.assertLess(abs(gap_of * whole - (best + r["dual"])), 1e-9 * first)  # of the model kept
             self.assertLess(-r["dual"], value * (1 + 1e-9))  # a lower bound of any primal value
         self.assertEqual(end["rounds"], rounds[-1]["round"])
         self.assertLessEqual(end["relative_gap"], gap)
         self.assertEqual(end["primal"], best)
-        self.assertLess(value + end["dual"], (gap + 1e-9) * first)
+        self.assertLess(value + end["dual"], (gap + 1e-9) * value)
         duals = [r["dual"] for r in rounds]
         for before, after in zip(duals, duals[1:]):
             self.assertLessEqual(after, before + 1e-12 * value)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import support
-from test_certificate import loss_of, parse, primal
+from test_certificate import parse, primal
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.environ.get("BDA_OPTIMA", os.path.join(ROOT, "..", "shared", "optima.tsv"))
@@ -44,11 +44,8 @@ def unpack(name, to):
 class Optima(support.Case):
     def check(self, rows, task, loss, cost, optimum, upper_bound):
         within = WITHIN.get(loss, 1e-5)
-        high = max(y for y, _ in rows)
-        targets = [y if task == "regression" else 1 if y == high else -1 for y, _ in rows]
-        start = cost * sum(loss_of(loss, 0, y, 0.1) for y in targets)
         self.works("train", f"--task={LOSSES[task]}", f"--loss={loss}", f"--cost={cost}", "--epsilon=0.1",
-                   f"--gap={within * optimum / start:.3g}", "--max-rounds=100000", "--log=log", "--quiet", "d", "m")
+                   f"--gap={within / 1.01:.3g}", "--max-rounds=100000", "--log=log", "--quiet", "d", "m")
         self.works("export", "--format=liblinear", "m", "text")
         _, w = support.read_liblinear(self.read("text").decode())
         value, end = primal(rows, w, loss, cost), self.log("log")[-1]
@@ -60,15 +57,17 @@ class Optima(support.Case):
 
     def test_optima(self):
         cases = table()
-        if not cases:
-            self.skipTest("no reference optima")
+        found = 0
         for name in sorted({c[0] for c in cases}):
             if not unpack(name, self.path("d")):
                 continue
+            found += 1
             rows = parse(self.read("d").decode())
             for _, task, loss, cost, optimum, source in (c for c in cases if c[0] == name):
                 with self.subTest(data=name, loss=loss):
                     self.check(rows, task, loss, float(cost), float(optimum), source.startswith("upper"))
+        if found == 0:
+            self.skipTest("no reference optima with their data")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """bda predict: lines and metrics against values computed here."""
+import csv
 import json
 import math
 
@@ -30,7 +31,12 @@ class Predict(support.Case):
 
     def predict(self, *args, data="t", **how):
         self.works("predict", "--metrics=metrics", *args, "m", data, "out", **how)
-        return [line.split(" ") for line in self.read("out").decode().splitlines()], json.loads(self.read("metrics"))
+        lines = [line.split(" ") for line in self.read("out").decode().splitlines()]
+        self.head = None
+        if {"--scores", "--probability"} & set(args):
+            self.head = lines.pop(0)
+            self.assertEqual(self.head[0], "labels")
+        return lines, json.loads(self.read("metrics"))
 
     def test_classes(self):
         for loss in ("hinge", "squared-hinge", "logistic"):
@@ -38,6 +44,7 @@ class Predict(support.Case):
             test = support.problem(rows=150, labels=(7, -2), values="ones", seed=3)
             self.write("t", support.libsvm(test))
             lines, metrics = self.predict("--scores")
+            self.assertEqual(self.head, ["labels", "7", "-2"])
             scores = [decision(w, x) for _, x in test]
             self.assertEqual([float(line[1]) for line in lines], scores)
             guesses = [7 if z > 0 else -2 for z in scores]
@@ -73,6 +80,29 @@ class Predict(support.Case):
         self.works("train", "--quiet", "--loss=hinge", "d", "m", status=(0, 3))
         self.fails(2, "predict", "--probability", "m", "t", "out2", says=["--probability", "logistic", "hinge"])
         self.assertFalse(self.exists("out2"))
+
+    def test_formats(self):
+        self.train("--loss=logistic", data=support.problem(labels=(2, 1)))
+        self.write("t", support.libsvm(support.problem(rows=20, labels=(2, 1), seed=4)))
+        plain, _ = self.predict("--scores", "--probability")
+        for threads in (1, 2):
+            self.works("predict", "--quiet", "--format=csv", "--scores", "--probability", f"--threads={threads}", "m",
+                       "t", "csv")
+            rows = list(csv.reader(self.read("csv").decode().splitlines()))
+            self.assertEqual(rows, [["label", "score", "probability_2", "probability_1"]] + plain)
+        self.works("predict", "--quiet", "--format=json", "--scores", "--probability", "m", "t", "json")
+        objects = [json.loads(line) for line in self.read("json").decode().splitlines()]
+        self.assertEqual(objects, [{"label": int(a), "score": float(s), "probabilities": {"2": float(p), "1": float(q)}}
+                                   for a, s, p, q in plain])
+        self.works("predict", "--quiet", "--format=csv", "m", "t", "csv")
+        self.assertEqual(self.read("csv").decode().split("\n"), ["label"] + [line[0] for line in plain] + [""])
+        self.train("--task=regress", data=support.problem(labels=None))
+        numbers = self.works("predict", "--quiet", "m", "d").stdout.split()
+        self.assertEqual(self.works("predict", "--quiet", "--format=csv", "m", "d").stdout.split(),
+                         ["prediction"] + numbers)
+        self.assertEqual([json.loads(line)["prediction"] for line in
+                          self.works("predict", "--quiet", "--format=json", "m", "d").stdout.splitlines()],
+                         [float(x) for x in numbers])
 
     def test_numbers(self):
         _, w = self.train("--task=regress", "--bias=1", data=support.problem(labels=None))
@@ -117,7 +147,8 @@ class Predict(support.Case):
         self.train(data=support.problem())
         r = self.works("predict", "m", "d")
         self.assertEqual(len(r.stdout.splitlines()), 200)
-        self.assertRegex(r.stderr, r"^bda predict: 200 instances: accuracy \d+\.\d\d %, auc 0\.\d+, f1 0\.\d+\n$")
+        self.assertRegex(r.stderr, r"^bda predict: d: 200 instances, 30 features, .*\n"
+                         r"bda predict: 200 instances: accuracy \d+\.\d\d %, auc 0\.\d+, f1 0\.\d+\n$")
         q = self.works("predict", "--quiet", "m", "d", "-")
         self.assertEqual((q.stdout, q.stderr), (r.stdout, ""))
 

@@ -1,4 +1,5 @@
 """Signals: the round under way is finished, the model is saved, and the exit status says so."""
+import errno
 import os
 import signal
 import subprocess
@@ -7,7 +8,9 @@ import time
 import support
 
 ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--blocks=7", "--method=dsvm-ave"]
-PATIENCE = 30
+PATIENCE = 600  # seconds: ends what hangs, however busy the machine
+# Open MPI's mpirun kills ranks so many seconds after it passed a signal on; its usual 1 is short on a busy machine.
+GRACE = {"OMPI_MCA_odls_base_sigkill_timeout": "4", "PRTE_MCA_odls_base_sigkill_timeout": "4"}
 
 
 class Signals(support.Case):
@@ -24,6 +27,18 @@ class Signals(support.Case):
             time.sleep(0.02)
         process.kill()
         self.fail("training did not begin: " + process.communicate()[1])
+
+    def open_for_writing(self, process, name):
+        """A pipe, as soon as the program reads it."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                return os.open(self.path(name), os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as e:
+                self.assertEqual(e.errno, errno.ENXIO)  # nobody reads it yet
+                time.sleep(0.02)
+        process.kill()
+        self.fail("the pipe was not read: " + process.communicate()[1])
 
     def start_training(self, *args, ranks=0):
         process = self.start("train", "--quiet", "--log=log", *ENDLESS, *args, "d", "m", ranks=ranks)
@@ -68,7 +83,8 @@ class Signals(support.Case):
         os.mkfifo(self.path("pipe"))
         process = self.start("train", "pipe", "m")
         self.addCleanup(process.kill)
-        time.sleep(0.5)
+        pipe = self.open_for_writing(process, "pipe")
+        self.addCleanup(os.close, pipe)
         process.send_signal(signal.SIGTERM)
         self.finish(process)
         self.assertEqual(process.returncode, -signal.SIGTERM)
@@ -85,6 +101,7 @@ class Signals(support.Case):
 
     @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
     def test_mpirun_passes_it_on(self):
+        os.environ.update(GRACE)
         # mpirun has an exit status of its own when it is told to end; what counts is that the model is there.
         for number in (signal.SIGTERM, signal.SIGINT):
             process = self.start_training(ranks=2)

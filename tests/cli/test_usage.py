@@ -1,18 +1,29 @@
 """The command line: help, version, what is refused before any data is read, and how."""
+import json
+import os
 import re
+import shutil
+import sys
 
 import support
 
-TRAIN = """task loss cost epsilon l1-ratio feature-penalty bias class-weight method gap max-rounds max-time
+TRAIN = """task loss cost epsilon l1-ratio feature-penalty bias class-weight method gap gap-of max-rounds max-time
 local-epochs a1 a2 line-search step tau beta hull accelerate history penalty balance relaxation blocks seed threads
-threads-mode log quiet progress zero-based""".split()
+threads-mode log quiet progress progress-every zero-based force no-scaling validate column template trees labels min-count
+ inference learning-epochs""".split()
 OPTIONS = {
-    "train": TRAIN,
-    "predict": ["scores", "probability", "metrics", "threads", "quiet", "zero-based"],
-    "convert": ["format", "threads", "quiet", "zero-based"],
-    "generate": ["like", "scale", "seed", "format", "quiet"],
-    "export": ["format"],
-    "info": ["threads", "zero-based"],
+    "train": TRAIN + ["format", "label", "missing", "output"],
+    "predict": ["format", "scores", "probability", "metrics", "threads", "quiet", "zero-based", "force"],
+    "convert": ["format", "threads", "quiet", "zero-based", "force"],
+    "generate": ["like", "scale", "seed", "format", "quiet", "force"],
+    "export": ["format", "force"],
+    "import": ["format", "force", "quiet"],
+    "info": ["json", "top", "threads", "zero-based"],
+    "select": ["folds", "costs", "l1-ratios", "score", "one-standard-error", "groups", "json"] +
+              [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate".split()],
+    "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum output calibrate
+                quiet""".split(),
+    "report": ["output", "csv", "svg", "network", "optimum", "follow", "quiet", "force"],
 }
 
 
@@ -27,12 +38,27 @@ class Help(support.Case):
         for command, options in OPTIONS.items():
             r = self.works(command, "--help")
             self.assertEqual(r.stderr, "")
-            listed = re.findall(r"^ +(?:-\w, +|-\?, +)?--([a-z0-9-]+)", r.stdout, re.M)
-            self.assertEqual(sorted(listed), sorted(options + ["help", "usage", "version"]), command)
+            listed = re.findall(r"^ +(?:-\w, +)?--([a-z0-9-]+)", r.stdout, re.M)
+            self.assertEqual(sorted(listed), sorted(options + ["help", "version"]), command)
+            self.assertEqual(self.works("help", command).stdout, r.stdout)
+            self.assertLessEqual(max(map(len, r.stdout.split("\n"))), 110)
+            self.assertEqual(len(re.findall(r"(?m)^  (?:mpirun -np \d+ )?bda ", r.stdout)), 3)
 
     def test_short_help(self):
         self.assertEqual(self.works("-h").stdout, self.works("--help").stdout)
-        self.assertEqual(self.works("train", "-h").stdout, self.works("train", "--help").stdout)
+        for command, options in OPTIONS.items():
+            text = self.works(command, "-h").stdout
+            self.assertEqual(sorted(set(re.findall(r"--([a-z0-9-]+)", text.split("\n\n", 2)[2])) - {"help"}),
+                             sorted(options), command)
+            self.assertLess(text.count("\n"), 32)
+
+    def test_groups(self):
+        text = self.works("train", "--help").stdout
+        at = [text.index(f"\n{heading}:\n") for heading in
+              "Examples Problem Data Stopping Output Parallel Methods Help".split()]
+        self.assertEqual(at, sorted(at))
+        self.assertLess(at[1], text.index("  -c, --cost="))
+        self.assertLess(text.index("  -c, --cost="), at[2])
 
     def test_letters(self):
         text = self.works("train", "--help").stdout
@@ -89,6 +115,54 @@ class Refused(support.Case):
         self.refused("train", "d", "m", "x", says=["'x'"])
         self.refused("train", "--frobnicate", "d", "m", says=["--frobnicate"])
 
+    def test_near_words(self):
+        self.fails(2, "trian", says=["'trian'", "`bda train'"])
+        self.fails(2, "help", "predct", says=["`bda predict'"])
+        for wrong, right in [("cots=3", "cost"), ("mehtod=bda", "method"), ("max_round", "max-rounds")]:
+            self.refused("train", "--" + wrong, "d", "m", says=[f"did you mean --{right}?"])
+        self.refused("predict", "--cost=3", "m", "d", says=["`bda train'"])
+        self.refused("train", "--l=hinge", "d", "m", says=["--l ", "more than one"])
+        self.assertNotIn("mean", self.refused("train", "--frobnicate", "d", "m"))
+
+    def test_how_words_may_be_written(self):
+        for words in (["-c", "3"], ["-c3"], ["-c=3"], ["--cost", "3"], ["--cost=3"], ["--cos=3"]):
+            self.works("train", "--log=log", "-q", *words, "d", "m")
+            self.assertEqual(self.log("log")[0]["cost"], 3)
+        self.works("train", "-qc2", "--log=log", "d", "--", "m")
+        self.assertEqual(self.log("log")[0]["cost"], 2)
+        self.fails(2, "train", "--quiet=1", "d", "m", says=["--quiet", "no value"])
+        self.fails(2, "train", "d", "m", "-c", says=["-c needs a value: -c C"])
+        self.fails(2, "train", "d", "m", "--cost", says=["--cost needs a value: --cost=C"])
+
+    def test_letters_of_liblinear(self):
+        for words, says in [(("-s", "3"), "--loss=hinge"), (("-s7",), "--loss=logistic"),
+                            (("-s", "11"), "--loss=squared-epsilon-insensitive"), (("-e", "0.1"), "--gap"),
+                            (("-B", "1"), "--bias=1"), (("-w1", "5"), "--class-weight=LABEL:W"), (("-n", "4"), "--threads"),
+                            (("-v", "5"), "`bda select --folds=N'"), (("-C",), "`bda select'")]:
+            self.refused("train", *words, "d", "m", says=[f"-{words[0][1]};", "LIBLINEAR", says])
+        self.fails(2, "predict", "-b", "1", "m", "d", says=["--probability"])
+
+    def test_arguments_in_the_wrong_order(self):
+        self.works("train", "-q", "d", "model")
+        self.fails(2, "predict", "d", "model", says=["MODEL comes before DATA", "'model'", "'d'"])
+        self.fails(2, "train", "model", "d", says=["'model' is a model"])
+
+    def test_times(self):
+        for text, seconds in [("90", 90), ("45s", 45), ("1.5h", 5400), ("1h30m", 5400), ("1d2h3m4s", 93784), ("0", 0)]:
+            self.works("train", "-q", f"--max-time={text}", "--log=log", "d", "m", status=(0, 3))
+            self.assertEqual(self.log("log")[0]["max_time"], seconds)
+        for text in ["1x", "", "-1", "1h2", "30m1h", "h", "1hh", "inf", "nan", "1e999"]:
+            self.fails(2, "train", f"--max-time={text}", "d", "m", says=["--max-time", f"'{text}'"])
+
+    def test_threads_as_there_are_processors(self):
+        self.works("train", "-q", "--threads=auto", "--log=log", "d", "m")
+        alone = self.log("log")[0]["threads"]
+        self.assertEqual(alone, min(len(os.sched_getaffinity(0)), os.cpu_count()))
+        bound = "import os, sys; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1]); os.execv(sys.argv[1], sys.argv[1:])"
+        support.subprocess.run([sys.executable, "-c", bound, support.BDA, "train", "-q", "--threads=auto", "--log=log", "d",
+                                "m"], cwd=self.directory, env=support.environment(0), check=True)
+        self.assertEqual(self.log("log")[0]["threads"], 1)
+
     def test_ranges(self):
         for option in ["cost=0", "cost=-1", "cost=nan", "cost=inf", "cost=abc", "cost=", "cost=1x", "epsilon=-1",
                        "gap=-1", "gap=nan", "max-rounds=-1", "max-rounds=1.5", "max-time=-1", "local-epochs=0",
@@ -99,7 +173,7 @@ class Refused(support.Case):
             self.refused("train", "--" + option, "d", "m", says=["--" + name, f"'{value}'"])
 
     def test_choices_are_listed(self):
-        self.refused("train", "--task=tag", "d", "m", says=["classify", "regress", "'tag'"])
+        self.refused("train", "--task=guess", "d", "m", says=["classify", "regress", "tag", "'guess'"])
         self.refused("train", "--loss=hunge", "d", "m", says=["hinge", "squared-hinge", "logistic", "'hunge'"])
         self.refused("train", "--method=x", "d", "m", says=["bda", "disdca", "'x'"])
         self.refused("train", "--line-search=x", "d", "m", says=["exact", "backtracking", "none"])
@@ -120,8 +194,71 @@ class Refused(support.Case):
         self.refused("train", "--a1=0", "--a2=0", "d", "m", says=["--a1", "--a2"])
 
     def test_options_of_features_that_are_not_there(self):
-        for option in ["checkpoint=x", "resume", "column=upos"]:
+        for option in ["checkpoint=x", "resume"]:
             self.refused("train", "--" + option, "d", "m", says=["--" + option.split("=")[0]])
+
+
+class Progress(support.Case):
+    def test_lines_where_there_is_no_terminal(self):
+        self.write("d", support.libsvm(support.problem(noise=0.3)))
+        endless = ["--gap=0", "--max-rounds=1000000000", "--max-time=1.5", "--method=dsvm-ave", "--blocks=7", "--loss=hinge"]
+        lines = self.works("train", *endless, "--progress-every=0.1", "d", "m", status=(3,)).stderr.split("\n")
+        told = [line for line in lines if "time left" in line]
+        self.assertGreaterEqual(len(told), 1)
+        self.assertRegex(told[-1], r"^bda train: time left: \S+.*  round \d+  objective .*  gap .* s so far$")
+        for quiet in (["--progress=never", "--progress-every=0.1"], [], ["-q", "--progress-every=0.1"]):
+            self.assertNotIn("time left", self.works("train", *endless, *quiet, "d", "m", status=(3,)).stderr)
+
+    def test_the_last_line_says_whether_the_bits_return(self):
+        self.write("d", support.libsvm(support.problem(rows=3000, features=40, nonzeros=25, noise=0.3)))
+        shared = self.works("train", "--threads=2", "--loss=hinge", "--method=hull", "--threads-mode=lock-free", "d", "m")
+        self.assertIn("not bit-reproducible", shared.stderr)
+        for words in (["--threads=2", "--threads-mode=blocks"], []):
+            self.assertNotIn("reproducible", self.works("train", "--loss=hinge", *words, "d", "m").stderr)
+
+
+class Described(support.Case):
+    def test_pages_and_completions_have_every_option(self):
+        described = json.loads(self.write_description())
+        tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "generate-docs")
+        support.subprocess.run([sys.executable, tool, self.path("json"), self.path("share")], check=True)
+        self.assertEqual({c["name"] for c in described["commands"]}, set(OPTIONS))
+        bash = self.read("share/bash-completion/completions/bda").decode()
+        zsh = self.read("share/zsh/site-functions/_bda").decode()
+        fish = self.read("share/fish/vendor_completions.d/bda.fish").decode()
+        for command, options in OPTIONS.items():
+            page = self.read(f"share/man/man1/bda-{command}.1").decode()
+            for name in options:
+                self.assertIn("\\-\\-" + name.replace("-", "\\-") + "\\fR", page)
+                self.assertRegex(bash, rf"{command}\) options='[^\n]*--{name}[ =]")
+                self.assertIn(f"--{name}", zsh)
+                self.assertIn(f"from {command}' -l {name} ", fish)
+        for shell, script in (("bash", "bash-completion/completions/bda"), ("zsh", "zsh/site-functions/_bda"),
+                              ("fish", "fish/vendor_completions.d/bda.fish")):
+            if shutil.which(shell):
+                support.subprocess.run([shell, "-n", self.path("share/" + script)], check=True)
+        if shutil.which("groff"):
+            for page in os.listdir(self.path("share/man/man1")):
+                r = support.subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", self.path("share/man/man1/" + page)],
+                                           capture_output=True, text=True)
+                self.assertEqual((r.returncode, r.stderr), (0, ""), page)
+
+    def write_description(self):
+        text = self.works("--describe").stdout
+        self.write("json", text)
+        return text
+
+    @support.unittest.skipUnless(shutil.which("bash"), "no bash")
+    def test_completion_of_bash(self):
+        self.test_pages_and_completions_have_every_option()
+        ask = r"""source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _bda
+            printf '%s\n' "${COMPREPLY[@]}" """
+        for words, expected in [(["tr"], ["train"]), (["train", "--los"], ["--loss="]),
+                                (["train", "--gap-of", "=", "s"], ["start"]),
+                                (["train", "--method", "=", "new"], ["newton"]), (["help", "exp"], ["export"])]:
+            r = support.subprocess.run(["bash", "-c", ask, "ask", self.path("share/bash-completion/completions/bda"), "bda",
+                                        *words], capture_output=True, text=True, check=True)
+            self.assertEqual(r.stdout.split(), expected)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ static bool sound(const data *d)
 {
     const rows *r = &d->rows;
     for (uint64_t i = 0; i < r->count; i++) {
-        if (!isfinite(d->label[i]) || r->start[i] > r->start[i + 1])
+        if (!isfinite(d->target.real[i]) || r->start[i] > r->start[i + 1])
             return false;
         for (uint64_t k = r->start[i]; k < r->start[i + 1]; k++)
             if (support_column(r, k) >= d->features || !isfinite(support_value(r, i, k)) ||

@@ -1,4 +1,4 @@
-/* fuzz_model.c - model files that were changed at random, their checksum made right again: the reader must refuse
+/* fuzz_model.c - model files that were changed at random, their checksums made right again: the reader must refuse
  * them or come back with a model that makes sense. usage: fuzz_model SEED [CASES] */
 #include <inttypes.h>
 #include <math.h>
@@ -31,12 +31,21 @@ static size_t make_model(const char *path, rng *random, unsigned char bytes[MOST
     uint64_t features = 1 + rng_below(random, 60);
     const loss *l = loss_find(names[rng_below(random, 3)]);
     uint64_t classes = l->regression ? 0 : 2 + rng_below(random, 2) * rng_below(random, 4);
-    bda_model *m = model_new(features, rng_below(random, 2) ? 1 : -1, classes, &err);
+    double label[8];
+    for (uint64_t k = 0; k < classes; k++)
+        label[k] = classes == 2 ? 1 - (double)k : (double)k - 1.5;
+    const label_table labels = {.count = classes, .number = label};
+    const model_shape shape = {
+        .features = features, .outputs = classes > 2 ? classes : 1, .bias = rng_below(random, 2) ? 1 : -1};
+    bda_model *m = model_new(&shape, &labels, &err);
     if (!m)
         return 0;
+    m->task = model_task(l->regression ? "regress" : "classify");
     m->loss = l;
-    for (uint64_t k = 0; k < classes; k++)
-        m->labels[k] = classes == 2 ? 1 - (double)k : (double)k - 1.5;
+    m->record.method = "bda";
+    m->record.cost = 1;
+    m->record.primal = 10;
+    m->record.relative_gap = 1e-3;
     uint32_t dense = rng_below(random, 2);
     for (uint64_t j = 0; j < m->n; j++)
         m->w[j] = dense || rng_below(random, 10) == 0 ? rng_normal(random) : 0;
@@ -47,6 +56,22 @@ static size_t make_model(const char *path, rng *random, unsigned char bytes[MOST
     if (file)
         fclose(file);
     return count;
+}
+
+/* Makes the checksums right, as far as the lengths of sections lead. */
+static void mend(unsigned char *bytes, size_t count)
+{
+    const uint64_t head = SECTION_KIND + 16;
+    for (uint64_t at = 16; count > head && at < count - head;) {
+        const uint64_t length = bytes_decode_u64(bytes + at + SECTION_KIND + 8);
+        if (length > count - at - head)
+            return;
+        const uint64_t whole = head + (length + 7) / 8 * 8;
+        if (whole + 8 > count - at)
+            return;
+        bytes_encode_u64(bytes + at + whole, XXH3_64bits(bytes + at, whole));
+        at += whole + 8;
+    }
 }
 
 /* Bytes, words of 8 with telling values, and sometimes the length. */
@@ -74,8 +99,7 @@ static size_t change(rng *random, unsigned char *bytes, size_t count)
     }
     if (rng_below(random, 8) == 0)
         count = 8 + rng_below(random, (uint32_t)count - 7);
-    uint64_t checksum = XXH3_64bits(bytes, count - 8);
-    memcpy(bytes + count - 8, &checksum, sizeof checksum);
+    mend(bytes, count);
     return count;
 }
 
@@ -83,7 +107,7 @@ static bool makes_sense(const bda_model *m)
 {
     if (m->features > LARGE)
         return true;
-    bda_model_summary s;
+    bda_model_summary s = {.size = sizeof s};
     bda_model_summarise(m, &s);
     uint64_t n = (s.features + (s.bias >= 0)) * s.outputs;
     for (uint64_t j = 0; j < n; j++)
@@ -92,7 +116,8 @@ static bool makes_sense(const bda_model *m)
     for (uint64_t k = 0; k < s.classes; k++)
         if (!isfinite(s.labels[k]) || (k > 0 && (s.classes == 2) != (s.labels[k] < s.labels[k - 1])))
             return false;
-    return (strcmp(s.task, "regress") == 0) == (s.classes == 0) && s.outputs == (s.classes > 2 ? s.classes : 1);
+    return !isinf(s.cost) && !isinf(s.primal) && !isinf(s.relative_gap) &&
+           (strcmp(s.task, "regress") == 0) == (s.classes == 0) && s.outputs == (s.classes > 2 ? s.classes : 1);
 }
 
 int main(int argc, char **argv)

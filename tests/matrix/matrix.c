@@ -100,14 +100,14 @@ static method_options default_options(void)
 }
 
 /* What can be learned: a loss with one score an instance, or with one for each class. */
-typedef struct task {
+typedef struct goal {
     const loss *loss;
     uint64_t classes;
-} task;
+} goal;
 
 static unsigned turn; /* so that what is taken in turn is not the same for every task */
 
-static setup setup_of(const task *task, const method *m, uint64_t instances, uint64_t blocks)
+static setup setup_of(const goal *task, const method *m, uint64_t instances, uint64_t blocks)
 {
     setup s = {.loss = task->loss,
                .classes = task->classes,
@@ -123,7 +123,7 @@ static setup setup_of(const task *task, const method *m, uint64_t instances, uin
 
 /* Every method and every number of blocks (many classes: one of them in turn); data of all kinds in turn, all of
  * them for bda, all forms at least. */
-static void run_table(comm *all, comm *single, const task *task)
+static void run_table(comm *all, comm *single, const goal *task)
 {
     uint64_t blocks[] = {(uint64_t)size, 6, 1};
     for (const method *const *m = methods; *m; m++, turn++)
@@ -141,7 +141,7 @@ static void run_table(comm *all, comm *single, const task *task)
 }
 
 /* The elastic net with every method, with and without factors in turn, and all regularisers with bda. */
-static void run_penalties(comm *all, comm *single, const task *task)
+static void run_penalties(comm *all, comm *single, const goal *task)
 {
     uint64_t blocks[] = {(uint64_t)size, 6, 1};
     for (const method *const *m = methods; *m; m++)
@@ -158,7 +158,7 @@ static void run_penalties(comm *all, comm *single, const task *task)
 }
 
 /* The options of single methods. */
-static void run_options(comm *all, comm *single, const task *task)
+static void run_options(comm *all, comm *single, const goal *task)
 {
     const method_options usual = default_options();
     method_options epochs = usual, exact = usual, backtracking = usual, damped = usual, seed = usual, fixed = usual;
@@ -222,7 +222,7 @@ static void run_options(comm *all, comm *single, const task *task)
 }
 
 /* All blocks of all ranks share one u: whatever each knows of the others when, what holds in every round holds. */
-static void run_sharing(comm *all, comm *single, const task *task)
+static void run_sharing(comm *all, comm *single, const goal *task)
 {
     static const char *const names[] = {"hull", "bda", "auto"};
     for (int form = HULL_FUSED; form <= HULL_MOMENTUM; form++, turn++) {
@@ -239,7 +239,7 @@ static void run_sharing(comm *all, comm *single, const task *task)
 
 /* The rounds of a method without dual blocks do not depend on how the instances are shared out: as many of them, and
  * the same w up to rounding. */
-static void run_partitions(comm *all, const task *task)
+static void run_partitions(comm *all, const goal *task)
 {
     static const uint64_t blocks[] = {1, 2, 4};
     for (const method *const *m = methods; *m; m++) {
@@ -277,7 +277,7 @@ static void run_partitions(comm *all, const task *task)
 
 /* Fewer instances than blocks or ranks, blocks of unequal size, and costs far from 1: some in turn, and all
  * for bda and hull. */
-static void run_edges(comm *all, comm *single, const task *task)
+static void run_edges(comm *all, comm *single, const goal *task)
 {
     const struct {
         uint64_t instances, blocks;
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
     MPI_Bcast(text_path, sizeof text_path, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (const loss *f = losses; f->name; f++)
         for (uint64_t classes = 0; classes <= (f->regression ? 0 : 5); classes += classes ? 2 : 3) {
-            const task task = {f, classes};
+            const goal task = {f, classes};
             run_table(all, single, &task);
             run_penalties(all, single, &task);
             if (classes < 5)

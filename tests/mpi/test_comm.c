@@ -281,6 +281,30 @@ static void test_views(comm *c)
     comm_unshare(x, bytes);
 }
 
+/* Large arrays grow while MPI is at work, whatever its library does to the functions that map memory: into the space
+ * behind them, and elsewhere where a neighbour is in the way. */
+static void test_growth(void)
+{
+    const uint64_t megabyte = (uint64_t)1 << 20;
+    bda_error err = {0};
+    uint64_t held = 2 * megabyte, neighbour_bytes = 4 * megabyte, *x = mem_resize(NULL, 0, held, "test", &err);
+    CHECK(x);
+    for (uint64_t j = 0; j < held / sizeof *x; j++)
+        x[j] = j * 0x9e3779b97f4a7c15u;
+    for (; held < 32 * megabyte; held *= 2) {
+        void *neighbour = mem_resize(NULL, 0, neighbour_bytes, "test", &err);
+        uint64_t *more = mem_resize(x, held, 2 * held, "test", &err);
+        CHECK(neighbour && more && err.status == BDA_OK);
+        x = more;
+        for (uint64_t j = 0; j < held / sizeof *x; j++)
+            CHECK(x[j] == j * 0x9e3779b97f4a7c15u);
+        for (uint64_t j = held / sizeof *x; j < 2 * held / sizeof *x; j++)
+            x[j] = j * 0x9e3779b97f4a7c15u;
+        mem_free(neighbour, neighbour_bytes);
+    }
+    mem_free(x, held);
+}
+
 /* What each rank writes to its part, all read after they have met; it comes zeroed, and nothing has a name that would
  * stay behind. */
 static void test_shared(comm *c)
@@ -329,6 +353,42 @@ static void test_statistics(comm *c)
         CHECK(all[r] == bytes);
 }
 
+/* Rank a has (a + 2 b) % 7 words for rank b, each of which says who sent it, to whom, and its place; none of the
+ * messages that begin at a multiple of 5 away. With messages of 3 bytes the words are cut. */
+static uint64_t words_between(int a, int b)
+{
+    return b % 5 == 4 ? 0 : (uint64_t)(a + 2 * b) % 7;
+}
+
+static void test_exchange(comm *c)
+{
+    uint64_t out[64 * 7], in[64 * 7], out_bytes[64], in_bytes[64], n = 0, total = 0;
+    CHECK(c->size <= 64);
+    for (int b = 0; b < c->size; b++) {
+        out_bytes[b] = 8 * words_between(c->rank, b);
+        for (uint64_t k = 0; k < words_between(c->rank, b); k++)
+            out[n++] = (uint64_t)c->rank << 40 | (uint64_t)b << 20 | k;
+        for (int a = 0; a < c->size; a++)
+            total += a == b ? 0 : 8 * words_between(a, b);
+    }
+    for (uint64_t limit = 0; limit < 4; limit += 3) {
+        comm_test_limit(limit);
+        memset(in, 255, sizeof in);
+        comm_exchange_counts(c, out_bytes, in_bytes);
+        uint64_t before = comm_said(c)->bytes;
+        comm_exchange(c, out, out_bytes, in, in_bytes);
+        CHECK(comm_said(c)->bytes == before + total);
+        n = 0;
+        for (int a = 0; a < c->size; a++) {
+            CHECK(in_bytes[a] == 8 * words_between(a, c->rank));
+            for (uint64_t k = 0; k < words_between(a, c->rank); k++)
+                CHECK(in[n++] == ((uint64_t)a << 40 | (uint64_t)c->rank << 20 | k));
+        }
+        CHECK(in[n] == UINT64_MAX);
+    }
+    comm_test_limit(0);
+}
+
 /* A communicator of the host's: ranks in reverse order, in two halves. No memory on one rank is told to all. */
 static void test_host_communicator(void)
 {
@@ -372,7 +432,10 @@ int main(void)
     test_counts(c);
     test_max(c);
     test_bytes(c);
+    test_exchange(c);
+    test_exchange(single);
     test_agree(c);
+    test_growth();
     test_shared(c);
     test_statistics(c);
     test_host_communicator();

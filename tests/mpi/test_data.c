@@ -2,11 +2,16 @@
  * every format and for rows of very different lengths; and an error on one rank is an error on all. Every rank makes
  * the expectation itself, by reading the file alone. */
 #include "data/data.h"
+#include "data/schema.h"
+#include "data/digest.h"
 #include "mpi/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PARTS 6
 
 static bda_comm *c, *single;
 static int rank, size;
@@ -37,10 +42,12 @@ static void check_part(const data *mine, const data *all, uint64_t blocks)
 {
     CHECK(mine->instances == all->instances && mine->features == all->features && mine->nonzeros == all->nonzeros);
     CHECK(mine->rows.form == all->rows.form && mine->reordered == all->reordered && mine->blocks == blocks);
-    CHECK(mine->label_count == all->label_count && mine->label_least == all->label_least &&
+    CHECK(mine->labels.count == all->labels.count && mine->label_least == all->label_least &&
           mine->label_most == all->label_most);
-    if (all->label_count <= DATA_LABELS_COUNTED)
-        CHECK(memcmp(mine->labels, all->labels, all->label_count * sizeof *all->labels) == 0);
+    CHECK((mine->labels.name == NULL) == (all->labels.count > DATA_LABELS_COUNTED));
+    for (uint64_t k = 0; mine->labels.name && k < all->labels.count; k++)
+        CHECK(mine->labels.number[k] == all->labels.number[k] &&
+              strcmp(mine->labels.name[k], all->labels.name[k]) == 0);
     CHECK(strcmp(mine->format, all->format) == 0);
     CHECK(mine->first_block == comm_first_block(blocks, rank, size));
     CHECK(mine->local_blocks == comm_first_block(blocks, rank + 1, size) - mine->first_block);
@@ -49,8 +56,29 @@ static void check_part(const data *mine, const data *all, uint64_t blocks)
         CHECK(mine->first_instance + mine->block_start[k] == (mine->first_block + k) * all->instances / blocks);
     for (uint64_t i = 0; i < mine->rows.count; i++) {
         uint64_t j = mine->first_instance + i;
-        CHECK(mine->label[i] == all->label[j]);
+        CHECK(mine->target.real[i] == all->target.real[j]);
+        CHECK(!mine->target.class || mine->target.class[i] == all->target.class[j]);
+        CHECK(!mine->target.class || mine->labels.number[mine->target.class[i]] == mine->target.real[i]);
         CHECK(same_cells(mine, i, all, j));
+    }
+    CHECK(data_digest(c, mine, 2) == data_digest(single, all, 1));
+}
+
+/* The same rows in several files. */
+static void check_parts(const char *pattern, const char *whole, const char *format)
+{
+    static const uint64_t blocks[] = {3, 16};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        bda_error err = {0};
+        data *mine = load(c, pattern, blocks[i], 1 + (int)i % 2, &err),
+             *all = load(single, whole, blocks[i], 1, &err);
+        if (!mine || !all)
+            fprintf(stderr, "%s: %s\n", pattern, err.text);
+        CHECK(mine && all && mine->files == PARTS && strcmp(mine->format, format) == 0);
+        all->format = mine->format;
+        check_part(mine, all, blocks[i]);
+        data_free(mine);
+        data_free(all);
     }
 }
 
@@ -139,6 +167,132 @@ static void every_format(shape s)
     forget("text");
 }
 
+/* Part k of the lines of "text", which rank 0 writes: plain, or packed as the name says. The third part is the longest
+ * by far, and the fourth is empty; the last line of a part has no newline. */
+static void make_part(int k, const char *name)
+{
+    static const int ends[] = {0, 5, 400, 3900, 3900, 4300, 100000};
+    char command[300];
+    const char *pack = strstr(name, ".gz") ? "gzip" : strstr(name, ".zst") ? "zstd -q" : "cat";
+    snprintf(command, sizeof command, "mkdir -p d && sed -n '%d,%dp' text | head -c -1 | %s > d/%s", ends[k] + 1,
+             ends[k + 1], pack, name);
+    CHECK(system(ends[k] < ends[k + 1] ? command : strcpy(command, "mkdir -p d && > d/part-3")) == 0);
+}
+
+static void several_files(shape s)
+{
+    static const char *const plain[PARTS] = {"part-0", "part-1", "part-2", "part-3", "part-4", "part-5"};
+    static const char *const mixed[PARTS] = {"part-0.gz", "part-1", "part-2.gz", "part-3", "part-4", "part-5.gz"};
+    static const char *const packed[PARTS] = {"part-0.gz", "part-1.gz", "part-2.gz",
+                                              "part-3",    "part-4.gz", "part-5.gz"};
+    static const char *const *const names[] = {plain, mixed, packed};
+    make_file("text", s);
+    for (int i = 0; i < 3; i++) {
+        if (rank == 0) {
+            for (int k = 0; k < PARTS; k++)
+                make_part(k, names[i][k]);
+            CHECK(system("touch d/.hidden d/_SUCCESS") == 0);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_parts(i == 0 ? "d" : "d/part-[0-9]*", "text", i == 0 ? "LIBSVM text" : "LIBSVM text, gzip");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            CHECK(system("rm -r d") == 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    forget("text");
+}
+
+static void several_binary_files(void)
+{
+    make_file("text", LATE_VALUES);
+    bda_error err = {0};
+    for (int k = 0; k < PARTS; k++) {
+        char command[100], name[30];
+        snprintf(command, sizeof command, "sed -n '%d,%dp' text > piece", k * k * 100 + 1,
+                 k == PARTS - 1 ? 100000 : (k + 1) * (k + 1) * 100);
+        snprintf(name, sizeof name, "binary-%d", k);
+        if (rank == 0) {
+            CHECK(system(command) == 0);
+            data *piece = load(single, "piece", 1, 1, &err);
+            CHECK(piece && data_write(single, piece, name, false, false, &err) && unlink("piece") == 0);
+            data_free(piece);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_parts("binary-?", "text", "bda binary");
+    const char *const others[] = {"text"};
+    data_request mixed = {.path = "binary-0", .others = others, .other_count = 1, .blocks = 3, .threads = 1};
+    CHECK(!data_read(c, &mixed, &err) && strstr(err.text, "binary-0: is binary, and text is text"));
+    for (int k = 0; k < PARTS; k++) {
+        char name[30];
+        snprintf(name, sizeof name, "binary-%d", k);
+        forget(name);
+    }
+    forget("text");
+}
+
+static data *load_table(bda_comm *who, const char *path, uint64_t blocks, int threads, bda_error *err)
+{
+    const table_request table = {.separator = ',', .label = "y", .missing = SCHEMA_MEAN};
+    data_request request = {.path = path, .table = &table, .blocks = blocks, .threads = threads};
+    return data_read(who, &request, err);
+}
+
+/* A table, as one file, packed, and as several whose columns are in another order: the same rows, and the same schema to
+ * the last bit of the means. */
+static void tables(void)
+{
+    bda_error err = {0};
+    if (rank == 0) {
+        CHECK(mkdir("d", 0777) == 0);
+        FILE *to = fopen("table", "w"), *parts[2] = {fopen("d/a", "w"), fopen("d/b", "w")};
+        fputs("y,n,colour,m\n", to);
+        fputs("y,n,colour,m\n", parts[0]);
+        fputs("m,colour,y,n\n", parts[1]);
+        for (int i = 0; i < 3000; i++) {
+            char n[30] = "", m[30];
+            if (i % 7)
+                snprintf(n, sizeof n, "%.17g", 1.0 / (i + 3) * (i % 2 ? 1e9 : -1e-9));
+            snprintf(m, sizeof m, "%d", i % 11);
+            fprintf(to, "%d,%s,c%d,%s\n", i % 3, n, i * i % 101, m);
+            if (i < 1000)
+                fprintf(parts[0], "%d,%s,c%d,%s\n", i % 3, n, i * i % 101, m);
+            else
+                fprintf(parts[1], "%s,c%d,%d,%s\n", m, i * i % 101, i % 3, n);
+        }
+        CHECK(fclose(to) == 0 && fclose(parts[0]) == 0 && fclose(parts[1]) == 0 && system("gzip -k table") == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    data *all = load_table(single, "table", 7, 1, &err);
+    static const char *const paths[] = {"table", "table.gz", "d"};
+    for (int i = 0; i < 3; i++) {
+        data *mine = load_table(c, paths[i], 7, 1 + i % 2, &err);
+        if (!mine)
+            fprintf(stderr, "%s: %s\n", paths[i], err.text);
+        CHECK(mine && all);
+        check_part(mine, all, 7);
+        bytes one = {0}, other = {0};
+        schema_pack(mine->schema, &one);
+        schema_pack(all->schema, &other);
+        CHECK(one.count == other.count && memcmp(one.at, other.at, one.count) == 0);
+        bytes_free(&one);
+        bytes_free(&other);
+        data_free(mine);
+    }
+    data_free(all);
+    forget("table");
+    forget("table.gz");
+    if (rank == 0)
+        CHECK(system("echo '1,2' >> d/a; rm d/b") == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(!load_table(c, "d", 7, 1, &err));
+    CHECK(strcmp(err.text, "d/a, line 1002: has 2 cells instead of the 4 of the header") == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        CHECK(system("rm -r d") == 0);
+}
+
 /* The same sentence on all ranks, about the first bad line of the file. */
 static void errors_reach_all(void)
 {
@@ -208,7 +362,7 @@ static void own_files(void)
     CHECK(d->features == (size == 1 ? 1 : (uint64_t)size + 1));
     CHECK(d->rows.form == (size == 1 ? ROWS_ONES : ROWS_FLOAT));
     CHECK(d->local_blocks == 2 && d->block_start[1] == d->rows.count / 2 && d->block_start[2] == d->rows.count);
-    CHECK(d->label_count == (uint64_t)(size == 1 ? 1 : size - 1));
+    CHECK(d->labels.count == (uint64_t)(size == 1 ? 1 : size - 1));
     CHECK(d->first_instance == (size == 1 ? 0 : 5 * (uint64_t)rank * ((uint64_t)rank - 1) / 2));
     data_free(d);
     if (size > 1) {
@@ -274,7 +428,32 @@ static void rows_from_memory(void)
         return;
     }
     CHECK(d && d->instances == (uint64_t)size * ((uint64_t)size - 1) / 2 && d->rows.count == count);
-    CHECK(d->features == (uint64_t)size - 1 && d->label_count == (uint64_t)size - 1 && d->rows.form == ROWS_ONES);
+    CHECK(d->features == (uint64_t)size - 1 && d->labels.count == (uint64_t)size - 1 && d->rows.form == ROWS_ONES);
+    data_free(d);
+}
+
+/* Rank r brings "r0" up to "r<r>" and the name "" that all ranks have; without any of its own on rank 0. */
+static void labels_may_be_names(void)
+{
+    char name[6][8] = {""};
+    const char *label[6];
+    uint64_t count = rank == 0 ? 1 : 1 + (uint64_t)rank % 5, start[] = {0, 1, 2, 3, 4, 5, 6}, together = 1;
+    uint32_t column[] = {0, 0, 0, 0, 0, 0};
+    bda_error err = {0};
+    for (uint64_t i = 0; i < 6; i++) {
+        if (i > 0)
+            snprintf(name[i], sizeof name[i], "%d-%d", rank, (int)i);
+        label[i] = name[i];
+    }
+    for (int r = 1; r < size; r++)
+        together += (uint64_t)r % 5;
+    data *d = data_copy_named(c, (uint64_t)size, count, start, column, NULL, label, &err);
+    CHECK(d && !d->target.real && !d->labels.number && d->labels.count == together);
+    for (uint64_t k = 1; k < d->labels.count; k++)
+        CHECK(strcmp(d->labels.name[k - 1], d->labels.name[k]) < 0);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(strcmp(d->labels.name[d->target.class[i]], name[i]) == 0);
+    CHECK(!data_write(c, d, "named", true, false, &err) && strstr(err.text, "names"));
     data_free(d);
 }
 
@@ -293,11 +472,16 @@ int main(void)
     CHECK(chdir(home) == 0);
     for (shape s = 0; s < SHAPES; s++)
         every_format(s);
+    several_files(SHORT_FIRST);
+    several_files(FEW);
+    several_binary_files();
+    tables();
     errors_reach_all();
     memory_may_run_out_somewhere();
     own_files();
     own_files_of_all_kinds();
     rows_from_memory();
+    labels_may_be_names();
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(chdir("/") == 0);
     if (rank == 0)

@@ -162,8 +162,8 @@ typedef struct result {
 static result train(bda_comm *c, const struct learnt *p, const char *options, bool lonely)
 {
     bda_error err = {0};
-    bda_model_summary m;
-    result r = {0};
+    bda_model_summary m = {.size = sizeof m};
+    result r = {.outcome = {.size = sizeof r.outcome}};
     bda_settings *s = settings_for(p, options);
     bda_data *d = give_rows(c, s, lonely);
     bda_model *model = bda_train(c, d, s, NULL, &r.outcome, &err);

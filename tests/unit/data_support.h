@@ -80,7 +80,7 @@ static inline char *support_show(const data *d)
     size_t size;
     FILE *to = open_memstream(&text, &size);
     for (uint64_t i = 0; i < d->rows.count; i++) {
-        fprintf(to, "%.17g", d->label[i]);
+        fprintf(to, "%.17g", d->target.real[i]);
         for (uint64_t k = d->rows.start[i]; k < d->rows.start[i + 1]; k++)
             fprintf(to, " %u:%.17g", support_column(&d->rows, k), support_value(&d->rows, i, k));
         fprintf(to, ";");

@@ -146,7 +146,7 @@ static inline void keep_image(bench *t, int point, double size)
     for (uint64_t i = 0; i < ROWS * t->width; i++)
         z[i] = size * uniform(-1, 1);
     for (int k = 0; k < K; k++) {
-        uint64_t at = t->part[k].first * t->width;
+        uint64_t at = t->part[k].first_row * t->width;
         instances_slopes(&t->part[k], z + at, t->point[point] + at);
         assert_true(block_keep_image(t->blocks[k], point, t->point[point] + at));
     }

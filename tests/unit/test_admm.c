@@ -116,7 +116,7 @@ static void textbook_balance(const bench *t, textbook *b)
 static bool expect_same_ray(const bench *t, const double *w, const double *z)
 {
     double wz = 0, zz = 0;
-    const bool smooth = loss_is_smooth(t->problem.loss, t->problem.classes);
+    const bool smooth = t->problem.task->smooth;
     for (int j = 0; j < COLUMNS; j++) {
         wz += w[j] * z[j];
         zz += z[j] * z[j];
@@ -152,7 +152,7 @@ static void compare_rounds(const shape *s, double rho, double relaxation, bool b
             textbook_balance(&t, &b);
     }
     assert_true(!balance || b.rho != rho); /* it was put to the test */
-    assert_true((lower > 0) != loss_is_smooth(t.problem.loss, t.problem.classes));
+    assert_true((lower > 0) != t.problem.task->smooth);
     bench_close(&t);
 }
 

@@ -8,9 +8,11 @@
 #include "methods/rivals.h"
 #include "unit/smooth_support.h"
 
+/* The gap is of the start, as auto counts it. */
 static method_options options_for(double gap)
 {
-    return (method_options){.a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .gap = gap, .seed = 1};
+    return (method_options){
+        .a1 = NAN, .a2 = NAN, .step = NAN, .tau = 0.01, .beta = 0.5, .gap = gap, .gap_of_start = true, .seed = 1};
 }
 
 static const char *chosen(const shape *s, const method_options *o)
@@ -94,9 +96,9 @@ static const char *softmax_choice(uint64_t rows, uint64_t cells, double stiffnes
     bench_open(&t, &s);
     t.problem.n = newton_method.most_weights + 1;
     t.problem.nonzeros = cells;
-    t.data->instances = rows;
+    t.data->instances = t.data->rows_all = rows;
     const char *name = auto_choose(&t.problem, &o)->name;
-    t.data->instances = ROWS;
+    t.data->instances = t.data->rows_all = ROWS;
     bench_close(&t);
     return name;
 }
@@ -115,19 +117,25 @@ static void test_softmax(void **unused)
 }
 
 /* Whether two blocks with so many weights share their model, where 2 C times the mean of |x|^2 is `stiffness`. */
-static bool shares_with(const char *loss, uint64_t classes, uint64_t cells, uint64_t weights, double stiffness)
+static bool shares_to(const method_options *o, const char *loss, uint64_t classes, uint64_t cells, uint64_t weights,
+                      double stiffness)
 {
     static bench t;
-    const method_options o = options_for(1e-3);
     shape s = {.loss = loss, .blocks = 2, .classes = classes, .cost = 1};
     s.cost = stiffness / 2 / mean_square(&s);
     bench_open(&t, &s);
     t.problem.n = weights;
     t.problem.nonzeros = cells;
-    const method_options run = auto_options(&t.problem, auto_choose(&t.problem, &o), &o);
+    const method_options run = auto_options(&t.problem, auto_choose(&t.problem, o), o);
     bench_close(&t);
     assert_true(run.sharing == SHARE_DEFAULT || run.sharing == SHARE_ON_ONE_MACHINE);
     return run.sharing == SHARE_ON_ONE_MACHINE;
+}
+
+static bool shares_with(const char *loss, uint64_t classes, uint64_t cells, uint64_t weights, double stiffness)
+{
+    const method_options o = options_for(1e-3);
+    return shares_to(&o, loss, classes, cells, weights, stiffness);
 }
 
 static bool shares(const char *loss, uint64_t weights, double stiffness)
@@ -152,6 +160,12 @@ static void test_sharing(void **unused)
     assert_false(shares_with("squared-hinge", 0, 16 * 8192 - 1, 8192, 0.0295));
     assert_true(shares_with("squared-hinge", 0, 16 * 8192, 8192, 1.001 * 0.2 / log(1000)));
     assert_false(shares_with("squared-hinge", 0, 16 * 8192, 8192, 0.999 * 0.2 / log(1000)));
+    /* of the objective, which falls to 1 / (1 + 3 s) of the start */
+    method_options of_objective = options_for(1e-3);
+    of_objective.gap_of_start = false;
+    const double bound = 0.2 / log(1000 * (1 + 3 * 0.0286));
+    assert_true(shares_to(&of_objective, "squared-hinge", 0, 16 * 8192, 8192, 1.001 * bound));
+    assert_false(shares_to(&of_objective, "squared-hinge", 0, 16 * 8192, 8192, 0.999 * bound));
     assert_true(shares("squared-hinge", 8192, 0.0302));
     assert_true(shares_with("squared-hinge", 0, 100000, 8191, 0.001));
     assert_true(shares_with("hinge", CLASSES, 20000, 8192, 0.001));

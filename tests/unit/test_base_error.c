@@ -23,6 +23,10 @@ static void sentences_are_one_line(void **state)
     bda_error err = {0};
     err_set(&err, BDA_FAILED, "saw '%s'", "a\nb\033[31mc\177\xc3\xa9");
     assert_string_equal(err.text, "saw 'a?b?[31mc?\xc3\xa9'");
+    char controls[] = "\xc2\x9b"
+                      "31m \xc2\xa9 \xc2"; /* the second is a sign of two bytes, the third is cut off */
+    bda_plain_text(controls);
+    assert_string_equal(controls, "??31m \xc2\xa9 \xc2");
 }
 
 static void long_sentences_are_cut(void **state)

@@ -392,6 +392,40 @@ static void json_lines_are_valid(void **state)
              "\"count\":18446744073709551615}\n{}\n");
 }
 
+/* For a signal that ends the program: what is complete stays, what is not goes. */
+static void unfinished_files_are_discarded(void **state)
+{
+    (void)state;
+    bda_error err = {0};
+    output *done = out_open("done", &err), *first = out_open("first", &err), *second = out_open("second", &err);
+    assert_true(done && first && second && out_commit(done, &err));
+    assert_int_equal(files_here(), 3);
+    bda_discard_outputs();
+    assert_int_equal(files_here(), 1);
+    assert_content("done", "");
+    out_abandon(first);
+    out_abandon(second);
+    output *next = out_open("next", &err);
+    assert_true(next && out_commit(next, &err));
+    bda_discard_outputs();
+    assert_int_equal(files_here(), 2);
+}
+
+static void trying_leaves_no_trace(void **state)
+{
+    (void)state;
+    bda_error err = {0};
+    put("there", "content");
+    assert_true(out_try("new", false, &err) && out_try("there", false, &err) && out_try("there", true, &err));
+    assert_true(out_try("new", true, &err) && out_try("-", false, &err) && out_try("/dev/null", true, &err));
+    assert_content("there", "content");
+    assert_int_equal(files_here(), 1);
+    assert_false(out_try("no/where", false, &err));
+    assert_non_null(strstr(err.text, "no/where"));
+    assert_false(out_try(".", false, &err));
+    assert_int_equal(files_here(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(appears_when_committed, tidy),
@@ -406,6 +440,8 @@ int main(void)
                                        cmocka_unit_test_teardown(patches_reach_file_and_buffer, tidy),
                                        cmocka_unit_test_teardown(long_texts_pass, tidy),
                                        cmocka_unit_test_teardown(a_log_is_there_while_it_grows, tidy),
+                                       cmocka_unit_test_teardown(unfinished_files_are_discarded, tidy),
+                                       cmocka_unit_test_teardown(trying_leaves_no_trace, tidy),
                                        cmocka_unit_test_teardown(no_memory_no_file, tidy),
                                        cmocka_unit_test_teardown(json_lines_are_valid, tidy)};
     return cmocka_run_group_tests(tests, enter, leave);

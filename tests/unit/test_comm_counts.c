@@ -35,7 +35,8 @@ static void fake_sum(comm *c, void *x, int count)
         c->per_rank[1] += seen.others_count;
         return;
     }
-    see(x, count, 8);
+    if (seen.sent == 0) /* otherwise it is the statistics of an exchange */
+        see(x, count, 8);
 }
 
 static void fake_max(comm *c, int64_t *x, int count)
@@ -63,6 +64,17 @@ static void fake_receive(comm *c, int from, void *bytes, int count)
     seen.received += (uint64_t)count;
 }
 
+/* Two ranks: what is sent ahead goes to the other, and what it sends is received. */
+static void fake_swap(comm *c, int to, const void *out, int out_count, int from, void *in, int in_count)
+{
+    assert_true(to == 1 - c->rank && from == to && out_count >= 0 && in_count >= 0 && out_count + in_count > 0);
+    assert_true(out_count == 0 || out);
+    seen.sent += (uint64_t)out_count;
+    assert_true(out_count == 0 || out);
+    if (in_count > 0)
+        see(in, in_count, 1);
+}
+
 static void fake_close(comm *c)
 {
     (void)c;
@@ -73,6 +85,7 @@ static const comm_operations fake = {.sum = fake_sum,
                                      .broadcast = fake_broadcast,
                                      .send = fake_send,
                                      .receive = fake_receive,
+                                     .swap = fake_swap,
                                      .close = fake_close};
 
 static comm *fake_comm(int rank)
@@ -120,6 +133,21 @@ static void broadcasts_are_cut(void **state)
     assert_true(seen.messages >= 5 && seen.messages < 20);
     assert_true(comm_said(c)->bytes == bytes);
     munmap(start, bytes);
+    bda_comm_free(c);
+}
+
+static void exchanges_are_cut(void **state)
+{
+    (void)state;
+    comm *c = fake_comm(1);
+    const uint64_t bytes = 3 * BEYOND, sent[2] = {BEYOND, 0}, received[2] = {bytes, 0};
+    char *in = reserve(bytes), *out = reserve(BEYOND);
+    seen.next = in;
+    comm_exchange(c, out, sent, in, received);
+    assert_true(seen.elements == bytes && seen.sent == BEYOND);
+    assert_true(seen.messages >= 3 && seen.messages < 12);
+    munmap(in, bytes);
+    munmap(out, BEYOND);
     bda_comm_free(c);
 }
 
@@ -215,8 +243,9 @@ static void the_limit_can_be_lowered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broadcasts_are_cut),      cmocka_unit_test(one_block_is_cut),
-        cmocka_unit_test(vectors_are_cut),         cmocka_unit_test(gathered_blocks_are_cut),
-        cmocka_unit_test(collected_bytes_are_cut), cmocka_unit_test(the_limit_can_be_lowered)};
+        cmocka_unit_test(broadcasts_are_cut),      cmocka_unit_test(exchanges_are_cut),
+        cmocka_unit_test(one_block_is_cut),        cmocka_unit_test(vectors_are_cut),
+        cmocka_unit_test(gathered_blocks_are_cut), cmocka_unit_test(collected_bytes_are_cut),
+        cmocka_unit_test(the_limit_can_be_lowered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

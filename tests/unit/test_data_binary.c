@@ -1,6 +1,7 @@
 /* test_data_binary.c - what is written is read back; a file that was cut or altered is refused or harmless; one that
  * was made up with right checksums but wrong content is refused. */
 #include "data/binary.h"
+#include "data/digest.h"
 #include "unit/cmocka_all.h"
 #include "unit/data_support.h"
 
@@ -34,7 +35,7 @@ static void check_same(const data *a, const data *b)
     assert_int_equal(a->features, b->features);
     assert_int_equal(a->instances, b->instances);
     assert_int_equal(a->nonzeros, b->nonzeros);
-    assert_int_equal(a->label_count, b->label_count);
+    assert_int_equal(a->labels.count, b->labels.count);
 }
 
 static void every_form_and_format_is_read_back(void **state)
@@ -296,6 +297,27 @@ static void rows_from_memory(void **state)
     assert_string_equal(err.text, "the data in memory is empty: there are no instances in it");
 }
 
+/* Every fact of the rows counts: a value, a column, a label, their order. */
+static void digests_tell_data_apart(void **state)
+{
+    (void)state;
+    static const uint64_t start[] = {0, 2, 3};
+    static const uint32_t columns[][3] = {{0, 2, 1}, {0, 2, 1}, {0, 2, 1}, {0, 3, 1}, {1, 2, 0}};
+    static const double values[][3] = {{1, 2, 3}, {1, 2, 3.5}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
+    static const double labels[][2] = {{1, -1}, {1, -1}, {-1, 1}, {1, -1}, {1, -1}};
+    uint64_t digest[5];
+    bda_error err = {0};
+    for (int k = 0; k < 5; k++) {
+        data *d = data_copy(alone, 2, 2, start, columns[k], values[k], labels[k], &err);
+        assert_non_null(d);
+        digest[k] = data_digest(alone, d, 1);
+        assert_true(digest[k] == data_digest(alone, d, 3));
+        for (int before = 0; before < k; before++)
+            assert_true(digest[k] != digest[before]);
+        data_free(d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +328,7 @@ int main(void)
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(nothing_is_left_of_a_failed_write),
         cmocka_unit_test(rows_from_memory),
+        cmocka_unit_test(digests_tell_data_apart),
     };
     return cmocka_run_group_tests(tests, support_open, support_close);
 }

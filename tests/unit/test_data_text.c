@@ -131,15 +131,101 @@ static void bad_text(void **state)
     check_bad("1 0:1 0:1\n", 10, true, "d, line 1: duplicate index 0");
 }
 
+static void refuse_path(const char *path, const char *message, const char *command)
+{
+    bda_error err = {0};
+    assert_int_equal(system(command), 0);
+    assert_null(support_read(alone, path, 1, 1, &err));
+    assert_string_equal(err.text, message);
+    assert_int_equal(system("rm -rf d"), 0);
+}
+
 static void files_that_cannot_be_read(void **state)
 {
     (void)state;
     bda_error err = {0};
     assert_null(support_read(alone, "nothere", 1, 1, &err));
     assert_string_equal(err.text, "nothere: cannot be opened: No such file or directory");
+    refuse_path("d/", "d/: is a directory without data files", "mkdir d && touch d/.hidden");
+    refuse_path("d", "d/e: is a directory, not a data file", "mkdir -p d/e");
+    refuse_path("nothere*", "nothere*: no file has such a name", "true");
+}
+
+static void files_that_are_no_data(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin, *message;
+    } cases[] = {
+        {"BZh91AY&SY", "d: is packed by bzip2; unpack it first, or pack it as .gz or .zst"},
+        {"\xfd"
+         "7zXZ\0\0",
+         "d: is packed by xz; unpack it first, or pack it as .gz or .zst"},
+        {"PK\x03\x04----", "d: is a zip archive; unpack it first, or pack it as .gz or .zst"},
+        {"\x93NUMPY\x01\x00", "d: is an array of NumPy (.npy); write it as LIBSVM text or CSV first"},
+        {"PAR1----", "d: is a Parquet file; write it as LIBSVM text or CSV first"},
+        {"BDAMODEL", "d: is a model of bda, not data"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_bad(cases[i].begin, 8, false, cases[i].message);
+}
+
+/* As a pattern, as a directory and by name, and with a mark of byte order in each file, packed or not. */
+static void several_files_are_one(void **state)
+{
+    (void)state;
+    bda_error err = {0};
+    assert_int_equal(system("mkdir d; printf '\\357\\273\\277+1 1:1\\n-1 2:1' > d/b; : > d/a; touch d/.no d/_SUCCESS;"
+                            "printf '\\357\\273\\2771 3:2\\n' | gzip > d/c"),
+                     0);
+    const char *const others[] = {"d/c", "d/b"};
+    const data_request requests[] = {
+        {.path = "d", .blocks = 2, .threads = 2},
+        {.path = "d/", .blocks = 2, .threads = 1},
+        {.path = "d/[abc]", .blocks = 2, .threads = 1},
+        {.path = "d/b", .others = others, .other_count = 2, .blocks = 1, .threads = 1},
+    };
+    for (int i = 0; i < 4; i++) {
+        data *d = data_read(alone, &requests[i], &err);
+        assert_non_null(d);
+        char *seen = support_show(d);
+        assert_string_equal(seen, i < 3 ? "1 0:1;-1 1:1;1 2:2;" : "1 0:1;-1 1:1;1 2:2;1 0:1;-1 1:1;");
+        assert_int_equal(d->files, 3);
+        assert_string_equal(d->name, i < 3 ? requests[i].path : "d/b and 2 more files");
+        free(seen);
+        data_free(d);
+    }
+    assert_null(
+        data_read(alone, &(data_request){.path = "{rank}", .others = others, .other_count = 1, .blocks = 1}, &err));
+    assert_string_equal(err.text, "'{rank}' and 'd/c': {rank} has to be in all names of data files or in none");
+    assert_int_equal(system("printf '1 x:1' >> d/c && cat d/b > d/d && printf ' 7' >> d/d"), 0);
     err = (bda_error){0};
-    assert_null(support_read(alone, "/", 1, 1, &err));
-    assert_string_equal(err.text, "/: is a directory, not a data file");
+    assert_null(support_read(alone, "d/d", 1, 1, &err));
+    assert_string_equal(err.text, "d/d, line 2: '7' has no colon; expected index:value");
+    assert_int_equal(system("rm -r d"), 0);
+}
+
+static void standard_input(void **state)
+{
+    (void)state;
+    bda_error err = {0};
+    int ends[2], kept = dup(STDIN_FILENO);
+    for (int bad = 0; bad < 2; bad++) {
+        const char *text = bad ? "1 1:1\n2 1:x\n" : "1 1:1\n2 2:1\n";
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+        close(ends[1]);
+        assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        data *d = support_read(alone, "-", 1, 2, &err);
+        if (bad)
+            assert_string_equal(err.text, "standard input, line 2: value 'x' is not a number");
+        else
+            assert_true(d && d->instances == 2 && d->bytes_read == strlen(text));
+        data_free(d);
+        close(ends[0]);
+    }
+    dup2(kept, STDIN_FILENO);
+    close(kept);
 }
 
 /* Many rows, also longer ones than a block of text, against what was put in. */
@@ -179,7 +265,7 @@ static void check_many(const data *d, bool long_row)
             continue;
         }
         assert_int_equal(cells, i % 13);
-        if (d->label[at] != (double)(i % 7))
+        if (d->target.real[at] != (double)(i % 7))
             fail();
         for (uint64_t k = 0; k < cells; k++)
             if (support_column(&d->rows, begin + k) != k * 1000 + i % 1000 ||
@@ -202,7 +288,7 @@ static void blocks_of_text_and_threads(void **state)
             assert_non_null(d);
             check_many(d, long_row);
             assert_int_equal(d->rows.form, ROWS_FLOAT);
-            assert_int_equal(d->label_count, long_row ? 8 : 7);
+            assert_int_equal(d->labels.count, long_row ? 8 : 7);
             assert_int_equal(d->local_blocks, 5);
             for (uint64_t k = 0; k <= 5; k++)
                 assert_int_equal(d->block_start[k], k * d->instances / 5);
@@ -385,10 +471,10 @@ static void labels_are_listed(void **state)
         fclose(to);
         bda_error err = {0};
         data *d = read_text(text, false, &err);
-        assert_int_equal(d->label_count, listed ? distinct : DATA_LABELS_COUNTED + 1);
-        assert_true(listed || !d->labels);
+        assert_int_equal(d->labels.count, listed ? distinct : DATA_LABELS_COUNTED + 1);
+        assert_true(listed || (!d->labels.name && !d->target.class));
         for (int i = 0; i < listed; i++)
-            assert_true(d->labels[i] == i - 5);
+            assert_true(d->labels.number[i] == i - 5);
         assert_true(d->label_least == -5 && d->label_most == distinct - 6);
         data_free(d);
         free(text);
@@ -401,6 +487,9 @@ int main(void)
         cmocka_unit_test(good_text),
         cmocka_unit_test(bad_text),
         cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(files_that_are_no_data),
+        cmocka_unit_test(several_files_are_one),
+        cmocka_unit_test(standard_input),
         cmocka_unit_test(blocks_of_text_and_threads),
         cmocka_unit_test(lines_are_numbered_anywhere),
         cmocka_unit_test(packed_text),

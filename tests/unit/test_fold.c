@@ -303,8 +303,8 @@ static void check_diagonal(uint64_t block, uint64_t width)
         for (uint64_t m = 0; m < width; m++) {
             long double wanted = 0;
             for (uint64_t i = 0; i < part.count; i++)
-                if (b.y[part.first + i][c] != 0)
-                    wanted += powl(b.y[part.first + i][c], 2) * bend_at(bend + i * width, width, m);
+                if (b.y[part.first_row + i][c] != 0)
+                    wanted += powl(b.y[part.first_row + i][c], 2) * bend_at(bend + i * width, width, m);
             assert_true(near(out[c * width + m], wanted, wanted));
             most = fmax(most, out[c * width + m]);
         }

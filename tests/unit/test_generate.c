@@ -214,7 +214,7 @@ static void text_and_binary_agree(void **state)
         assert_int_equal(a->form, b->form);
         assert_int_equal(a->count, b->count);
         assert_int_equal(a->columns, b->columns);
-        assert_memory_equal(text->label, binary->label, a->count * sizeof(double));
+        assert_memory_equal(text->target.real, binary->target.real, a->count * sizeof(double));
         for (uint64_t i = 0; i <= a->count; i++)
             assert_int_equal(a->start[i] - a->start[0], b->start[i] - b->start[0]);
         uint64_t cells = a->start[a->count] - a->start[0];

@@ -70,8 +70,9 @@ static void open_two_classes(bench *t, bda_error *err)
 {
     problem *p = &t->problem;
     assert_true(p->classes == 2 && p->n == N);
+    p->outputs = 2;
     p->n = 2 * N;
-    p->penalty = penalty_for(N, 2, 0, NULL, 1);
+    p->penalty = penalty_for(N, 2, 0, 0, NULL, 1);
     const block_kind *kind = p->loss->kind == LOSS_LOGISTIC ? &softmax_blocks : &crammer_singer_blocks;
     block base = {.kind = kind, .p = p, .count = (uint32_t)t->shape.rows, .violation = INFINITY};
     t->blocks = ARENA_TAKE(&t->memory, block *, 2, err);

@@ -74,7 +74,7 @@ static void test_search(void **unused)
                                                            .factors = k % 3 == 2,
                                                            .l1_ratio = k == 5 ? 0.3 : 0,
                                                            .cost = k % 2 ? 20 : 0});
-            if ((searched > 0) == loss_is_smooth(f, classes))
+            if ((searched > 0) == task_find(task_of_loss(f, NULL), f, classes, NULL)->smooth)
                 fail_msg("%s, %d classes: %d rounds", f->name, (int)classes, searched);
         }
 }
@@ -160,7 +160,9 @@ static void test_foresight(void **unused)
 
 static double patience(const char *loss, uint64_t classes, uint64_t models)
 {
-    problem p = {.loss = loss_find(loss), .classes = classes};
+    const struct loss *l = loss_find(loss);
+    const task *t = task_find(task_of_loss(l, NULL), l, classes, NULL);
+    problem p = {.task = t, .loss = l, .classes = classes, .outputs = task_outputs(t, classes)};
     return hull_plain_patience(&(dual_run){.p = &p, .models = models});
 }
 

@@ -351,13 +351,13 @@ static void images_have_no_gap(bench *t, const loss *f)
     for (uint64_t i = 0; i < ROWS * t->width; i++)
         z[i] = 3 * uniform(-1, 1);
     for (int k = 0; k < K; k++) {
-        uint64_t at = t->part[k].first * t->width;
+        uint64_t at = t->part[k].first_row * t->width;
         instances_slopes(&t->part[k], z + at, s + at);
         assert_true(block_keep_image(t->blocks[k], point, s + at));
     }
     blend(t, 1, &point, &one);
     for (int k = 0; k < K; k++) {
-        double gap = block_gap(t->blocks[k], z + t->part[k].first * t->width), largest = 0;
+        double gap = block_gap(t->blocks[k], z + t->part[k].first_row * t->width), largest = 0;
         for (int i = 0; i < ROWS; i++)
             largest = fmax(largest, t->cost[i]);
         if (!(gap >= 0 && gap <= 1e-13 * largest))
@@ -432,7 +432,7 @@ static void test_advances(void **unused)
 /* start = w + a1 X_k s_k, which is the gradient of the model where the variables are off its centre by s. */
 static void model_start(const bench *t, int k, const double *w, const double *s, double *start)
 {
-    instances_image(&t->part[k], s + t->part[k].first * t->width, start);
+    instances_image(&t->part[k], s + t->part[k].first_row * t->width, start);
     for (uint64_t j = 0; j < t->problem.n; j++)
         start[j] = w[j] + A1 * start[j];
 }
@@ -480,7 +480,8 @@ static void expect_same_minimum(bench *t, const loss *f, const double *w, double
         read_alpha(t, from_ahead);
         for (uint64_t i = 0; i < ROWS * t->width; i++)
             way[i] = from_ahead[i] - t->alpha[i] - moved[i];
-        instances_image(&t->part[k], way + t->part[k].first * t->width, image); /* dv counts from the start ahead */
+        instances_image(&t->part[k], way + t->part[k].first_row * t->width,
+                        image); /* dv counts from the start ahead */
         for (uint64_t j = 0; j < t->problem.n; j++)
             assert_true(fabs(dv[j] - image[j]) <= 1e-12 * (1 + t->check.cost[0]));
     }

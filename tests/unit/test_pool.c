@@ -248,14 +248,14 @@ static void soft_ones_come_seldom(void **unused)
 {
     (void)unused;
     open_with("squared-hinge", ROWS_DOUBLE, 2, -1, 2);
-    b.d->instances = 1000 * ROWS; /* so that none is rare */
+    b.d->rows_all = 1000 * ROWS; /* so that none is rare */
     const uint64_t usual = times_due(1);
     assert_true(times_due(0.11) == usual);
     assert_true(times_due(0.05) < usual);
     assert_true(times_due(0.02) < times_due(0.05));
     assert_true(times_due(0) == times_due(0.02));
     assert_true(4 * times_due(0) >= usual);
-    b.d->instances = ROWS;
+    b.d->rows_all = ROWS;
     close_bench();
 }
 

@@ -15,7 +15,7 @@
 #include "checker/draw.h"
 #include "problem/regulariser.h"
 
-enum { COLUMNS = 2400, LONGEST = COLUMNS * 5 };
+enum { COLUMNS = 2400, SHARED = 11, LONGEST = COLUMNS * 5 + SHARED };
 
 static const struct kind {
     const regulariser *is;
@@ -38,7 +38,7 @@ static penalty draw(const struct kind *k, int trial)
              columns = trial ? (uint64_t)uniform(1, COLUMNS) : 1;
     for (uint64_t j = 0; j < columns; j++)
         factor[j] = power(-2, 2);
-    penalty p = penalty_for(columns, classes, k->l1_ratio, k->factors ? factor : NULL, 1 + trial % 3);
+    penalty p = penalty_for(columns, classes, trial % 2 ? SHARED : 0, k->l1_ratio, k->factors ? factor : NULL, 1 + trial % 3);
     double size = power(-4, 4);
     for (uint64_t j = 0; j < p.n; j++) {
         v[j] = size * uniform(-1, 1);
@@ -50,7 +50,7 @@ static penalty draw(const struct kind *k, int trial)
 
 static double factor_at(const penalty *p, uint64_t j)
 {
-    return p->factor ? factor[j / p->classes] : 1;
+    return p->factor && j / p->outputs < p->columns ? factor[j / p->outputs] : 1;
 }
 
 static void test_table(void **unused)
@@ -64,9 +64,9 @@ static void test_table(void **unused)
             fail_msg("%s has no row in the tests", (*r)->name);
     }
     for (int k = 0; k < KINDS; k++) {
-        penalty p = penalty_for(7, 3, kinds[k].l1_ratio, kinds[k].factors ? factor : NULL, 2);
+        penalty p = penalty_for(7, 3, SHARED, kinds[k].l1_ratio, kinds[k].factors ? factor : NULL, 2);
         assert_ptr_equal(p.kind, kinds[k].is);
-        assert_true(p.n == 21 && p.classes == 3 && p.threads == 2);
+        assert_true(p.n == 21 + SHARED && p.columns == 7 && p.outputs == 3 && p.threads == 2);
     }
 }
 
@@ -150,9 +150,9 @@ static void test_curvature(void **unused)
                     continue;
                 double shifted[5] = {0}, there[5]; /* a penalty of the one column that j belongs to */
                 penalty one = p;
-                uint64_t m = j % p.classes;
-                one.n = p.classes;
-                one.factor = p.factor ? p.factor + j / p.classes : NULL;
+                const uint64_t m = j % p.outputs, column = j / p.outputs;
+                one.n = p.outputs;
+                one.factor = p.factor && column < p.columns ? p.factor + column : NULL;
                 shifted[m] = v[j] + step;
                 p.kind->gradient(&one, there, shifted);
                 double rise = (there[m] - w[j]) / (shifted[m] - v[j]);

@@ -40,7 +40,7 @@ static void options_have_defaults_and_take_values(void **state)
         for (const bda_option *o = bda_options(commands[i]); o->name; o++) {
             assert_string_equal(bda_get(s, o->name), o->preset);
             assert_non_null(o->help);
-            assert_true((o->type == BDA_CHOICE) == (o->choices != NULL));
+            assert_true(o->type == BDA_TEXT || (o->type == BDA_CHOICE) == (o->choices != NULL));
             assert_true((o->type == BDA_FLAG) == (o->argument == NULL));
             if (o->preset[0])
                 assert_true(bda_set(s, o->name, o->preset, &err));
@@ -73,6 +73,7 @@ static void checks_need_no_data(void **state)
     assert_non_null(strstr(err.text, "squared-error"));
     bda_settings_free(s);
     assert_non_null(strstr(bda_method_list(), "cocoa+"));
+    assert_string_equal(bda_version(), BDA_VERSION);
 }
 
 static void settings_of_another_command_are_refused(void **state)
@@ -83,7 +84,7 @@ static void settings_of_another_command_are_refused(void **state)
     bda_settings *train = settings_of("train", NULL, NULL), *predict = settings_of("predict", NULL, NULL);
     bda_data *d = bda_data_rows(c, train, 4, start, column, value, label, &err);
     assert_non_null(d);
-    bda_outcome outcome;
+    bda_outcome outcome = {.size = sizeof outcome};
     assert_null(bda_train(c, d, predict, NULL, &outcome, &err));
     assert_int_equal(err.status, BDA_USAGE);
     bda_model *m = bda_train(c, d, train, NULL, &outcome, &err);
@@ -101,21 +102,21 @@ static void settings_of_another_command_are_refused(void **state)
 static const double three_labels[] = {4, 2, 2, -1};
 
 /* Trains, writes, reads, predicts. False where some step failed, with its sentence. y: [4] */
-static bool whole_life(const char *path, const double *y, bda_metrics *metrics, bda_error *err)
+static bool whole_life(const char *path, const double *y, bda_metrics **metrics, bda_error *err)
 {
     bda_comm *c = bda_comm_single(err);
     bda_settings *train = c ? bda_settings_new("train", err) : NULL;
     bda_settings *predict = train ? bda_settings_new("predict", err) : NULL;
     bda_data *d = NULL;
     bda_model *m = NULL, *again = NULL;
-    bda_outcome outcome;
+    bda_outcome outcome = {.size = sizeof outcome};
     bool ok = predict && bda_set(train, "gap", "1e-6", err) && bda_set(train, "log", "/dev/null", err) &&
               bda_set(train, "class-weight", "balanced", err) && bda_set(predict, "scores", "1", err) &&
               (d = bda_data_rows(c, train, 4, start, column, value, y, err)) &&
               (m = bda_train(c, d, train, NULL, &outcome, err)) && bda_model_write(m, path, err) &&
               (again = bda_model_read(path, err)) && bda_predict(c, again, d, predict, "/dev/null", metrics, err);
     if (ok) {
-        bda_model_summary one, two;
+        bda_model_summary one = {.size = sizeof one}, two = {.size = sizeof two};
         bda_model_summarise(m, &one);
         bda_model_summarise(again, &two);
         assert_int_equal(outcome.reason, BDA_REACHED_GAP);
@@ -140,19 +141,23 @@ static void model_survives_its_file(void **state)
 {
     const char *path = *state;
     bda_error err;
-    bda_metrics metrics;
+    bda_metrics *metrics = NULL;
     if (!whole_life(path, label, &metrics, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(metrics.instances, 4);
-    assert_true(metrics.accuracy == 1 && metrics.auc == 1 && metrics.f1 == 1 && isnan(metrics.log_loss));
+    assert_true(bda_metric(metrics, "instances") == 4);
+    assert_true(bda_metric(metrics, "accuracy") == 1 && bda_metric(metrics, "auc") == 1 &&
+                bda_metric(metrics, "f1") == 1 && isnan(bda_metric(metrics, "log_loss")));
+    bda_metrics_free(metrics);
     bda_model *m = bda_model_read(path, &err);
-    bda_model_summary two, three;
+    bda_model_summary two = {.size = sizeof two}, three = {.size = sizeof three};
     bda_model_summarise(m, &two);
     assert_true(two.classes == 2 && two.outputs == 1 && two.labels[0] == 4 && two.labels[1] == 2);
     bda_model_free(m);
     if (!whole_life(path, three_labels, &metrics, &err))
         fail_msg("%s", err.text);
-    assert_true(metrics.accuracy == 1 && metrics.macro_f1 == 1 && isnan(metrics.auc) && isnan(metrics.f1));
+    assert_true(bda_metric(metrics, "accuracy") == 1 && bda_metric(metrics, "macro_f1") == 1 &&
+                isnan(bda_metric(metrics, "auc")) && isnan(bda_metric(metrics, "f1")));
+    bda_metrics_free(metrics);
     m = bda_model_read(path, &err);
     bda_model_summarise(m, &three);
     assert_true(three.classes == 3 && three.outputs == 3 && three.labels[0] == -1 && three.labels[2] == 4);
@@ -169,10 +174,11 @@ static void every_request_for_memory_may_fail(void **state)
         uint64_t k = 1;
         for (;; k++) {
             bda_error err = {0};
-            bda_metrics metrics;
+            bda_metrics *metrics = NULL;
             mem_fail_at(k);
             bool ok = whole_life(path, many ? three_labels : label, &metrics, &err);
             mem_fail_at(0);
+            bda_metrics_free(metrics);
             if (ok)
                 break;
             assert_int_equal(err.status, BDA_FAILED);
@@ -199,8 +205,8 @@ static void observers_see_every_round_and_can_stop(void **state)
     bda_data *d = bda_data_rows(c, s, 4, start, column, value, label, &err);
     uint64_t rounds = 0;
     volatile sig_atomic_t stop = 0;
-    bda_observer observer = {.round = observe, .self = &rounds, .interrupt = &stop};
-    bda_outcome outcome;
+    bda_observer observer = {.size = sizeof observer, .round = observe, .self = &rounds, .interrupt = &stop};
+    bda_outcome outcome = {.size = sizeof outcome};
     bda_model *m = bda_train(c, d, s, &observer, &outcome, &err);
     assert_non_null(m);
     assert_int_equal(rounds, outcome.last.round + 1);
@@ -230,7 +236,7 @@ static void labels_are_counted(void **state)
     assert_int_equal(bda_data_labels(c, d, 5, found, count), 2);
     assert_true(found[0] == 2 && found[1] == 4 && count[0] == 2 && count[1] == 2);
     assert_int_equal(bda_data_labels(c, d, 1, found, count), 1);
-    bda_data_summary summary;
+    bda_data_summary summary = {.size = sizeof summary};
     bda_data_summarise(d, &summary);
     assert_string_equal(summary.values, "ones");
     assert_true(summary.instances == 4 && summary.features == 3 && summary.nonzeros == 6 && summary.labels == 2);
@@ -245,7 +251,8 @@ static void forecast_follows_the_settings(void **state)
 {
     (void)state;
     bda_error err;
-    bda_data_summary big = {.instances = 1000000, .features = 2000000, .nonzeros = 50000000, .values = "ones"};
+    bda_data_summary big = {
+        .size = sizeof big, .instances = 1000000, .features = 2000000, .nonzeros = 50000000, .values = "ones"};
     bda_settings *s = settings_of("train", NULL, NULL);
     uint64_t one = bda_forecast(&big, s, 1), two = bda_forecast(&big, s, 2);
     assert_true(one > 4 * big.nonzeros + 3 * 8 * big.features);
@@ -266,6 +273,27 @@ static void forecast_follows_the_settings(void **state)
     big.labels = 10;
     assert_true(bda_forecast(&big, s, 1) - one > 10 * 9 * 8 * big.features);
     bda_settings_free(s);
+}
+
+/* Settings that bda_set accepts one by one need not fit together: then there is nothing to forecast. */
+static void forecast_of_settings_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"loss", "no-such-loss"}, {"loss", "squared-error"}, {"method", "no-such-method"}, {"a1", "x"}};
+    const bda_data_summary data = {
+        .size = sizeof data, .instances = 10, .features = 10, .nonzeros = 10, .values = "ones", .labels = 2};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bda_settings *s = settings_of("train", wrong[i][0], wrong[i][1]);
+        assert_int_equal(bda_forecast(&data, s, 1), 0);
+        bda_settings_free(s);
+    }
+    bda_settings *s = settings_of("train", NULL, NULL), *other = settings_of("info", NULL, NULL);
+    assert_true(bda_forecast(&data, s, 1) > 0);
+    assert_int_equal(bda_forecast(&data, s, 0), 0);
+    assert_int_equal(bda_forecast(&data, other, 1), 0);
+    bda_settings_free(s);
+    bda_settings_free(other);
 }
 
 static void numbers_read_back(void **state)
@@ -309,11 +337,16 @@ static void numbers_read_back(void **state)
 /* pairs of a score and a label */
 static void measure(const bda_model *m, const double (*pair)[2], uint64_t count, bda_metrics *x)
 {
+    const decision_kind *kind = decision_of(m);
     scored all[8];
     assert_true(count <= 8);
     for (uint64_t i = 0; i < count; i++)
-        all[i] = metrics_row(m, pair[i], pair[i][1]);
-    metrics_compute(m, all, count, NULL, x);
+        all[i] = (scored){.score = pair[i][0],
+                          .label = pair[i][1],
+                          .truth = label_of_number(&m->labels, pair[i][1]),
+                          .guess = (uint32_t)bda_class_of(m, pair[i])};
+    x->count = 0;
+    kind->measure(m, NULL, all, count, count, x);
 }
 
 static void metrics_of_ties_and_lone_labels(void **state)
@@ -321,50 +354,59 @@ static void metrics_of_ties_and_lone_labels(void **state)
     (void)state;
     bda_metrics x;
     double labels[] = {1, -1};
-    bda_model m = {.loss = loss_find("logistic"), .classes = 2, .labels = labels, .outputs = 1};
+    bda_model m = {
+        .task = "classify", .loss = loss_find("logistic"), .classes = 2, .labels = {2, NULL, labels}, .outputs = 1};
     measure(&m, (const double[][2]){{0.5, 1}, {0.5, -1}, {-1, -1}, {2, 1}, {0.5, 7}}, 5, &x);
-    assert_true(x.auc == 3.5 / 4 && x.unknown_labels == 1 && x.accuracy == 3.0 / 5 && x.f1 == 4.0 / 6);
+    assert_true(bda_metric(&x, "auc") == 3.5 / 4 && bda_metric(&x, "unknown_labels") == 1);
+    assert_true(bda_metric(&x, "accuracy") == 3.0 / 5 && bda_metric(&x, "f1") == 4.0 / 6);
     measure(&m, (const double[][2]){{1e4, 1}, {-1e4, -1}, {-1e4, 1}}, 3, &x);
-    assert_true(fabs(x.log_loss - 1e4 / 3) < 1e-9);
+    assert_true(fabs(bda_metric(&x, "log_loss") - 1e4 / 3) < 1e-9);
     measure(&m, (const double[][2]){{1, 1}, {-1, 1}}, 2, &x);
-    assert_true(isnan(x.auc) && x.accuracy == 0.5);
-    m.loss = loss_find("squared-error");
-    m.classes = 0;
+    assert_true(isnan(bda_metric(&x, "auc")) && bda_metric(&x, "accuracy") == 0.5);
+    m = (bda_model){.task = "regress", .loss = loss_find("squared-error"), .outputs = 1};
     measure(&m, (const double[][2]){{1, 3}, {5, 3}}, 2, &x);
-    assert_true(x.mse == 4 && x.mae == 2 && isnan(x.r2) && isnan(x.accuracy));
+    assert_true(bda_metric(&x, "mse") == 4 && bda_metric(&x, "mae") == 2);
+    assert_true(isnan(bda_metric(&x, "r2")) && isnan(bda_metric(&x, "accuracy")));
 }
 
 static void metrics_of_many_classes(void **state)
 {
     (void)state;
-    bda_metrics x;
     bda_error err = {0};
-    arena memory = {0};
-    class_counts counts;
     double labels[] = {-3, 0, 7, 9};
-    bda_model m = {.loss = loss_find("logistic"), .classes = 4, .labels = labels, .outputs = 4};
+    bda_model m = {
+        .task = "classify", .loss = loss_find("logistic"), .classes = 4, .labels = {4, NULL, labels}, .outputs = 4};
     static const double scores[][4] = {{1, 0, 0, 0}, {2, 2, -1, 2}, {0, 1e4, 0, 0}, {0, 1, 5, 0}, {0, 3, 0, 0}};
     static const double truth[] = {-3, 0, 7, 7, 8}; /* guesses: -3, -3 (a tie), 0, 7, 0; nobody knows 8 */
+    const decision_kind *kind = decision_of(&m);
     scored all[5];
-    for (int i = 0; i < 5; i++)
-        all[i] = metrics_row(&m, scores[i], truth[i]);
-    assert_true(all[1].guess == -3 && all[2].guess == 0 && all[2].score == 1e4 && isnan(all[4].score));
-    assert_true(metrics_counts(&counts, &m, &memory, &err));
-    metrics_compute(&m, all, 5, &counts, &x);
-    assert_true(x.unknown_labels == 1 && x.accuracy == 2.0 / 5 && isnan(x.auc) && isnan(x.f1));
-    assert_true(fabs(x.macro_f1 - (2.0 / 3 + 0 + 2.0 / 3) / 3) < 1e-15); /* 9 does not occur */
+    uint64_t counts[3 * 4 + 16] = {0};
+    assert_true(kind->gathers(&m) && kind->counts(&m) == 28);
+    for (int i = 0; i < 5; i++) {
+        const uint32_t class = label_of_number(&m.labels, truth[i]);
+        all[i] = (scored){.score = kind->term(&m, scores[i], class),
+                          .truth = class,
+                          .guess = (uint32_t)bda_class_of(&m, scores[i])};
+        kind->count(&m, &all[i], counts);
+    }
+    assert_true(all[1].guess == 0 && all[2].guess == 1 && all[2].score == 1e4 && isnan(all[4].score));
+    bda_metrics x = {0};
+    kind->measure(&m, counts, all, 5, 5, &x);
+    assert_true(bda_metric(&x, "unknown_labels") == 1 && bda_metric(&x, "accuracy") == 2.0 / 5);
+    assert_true(isnan(bda_metric(&x, "auc")) && isnan(bda_metric(&x, "f1")));
+    /* 9 does not occur */
+    assert_true(fabs(bda_metric(&x, "macro_f1") - (2.0 / 3 + 0 + 2.0 / 3) / 3) < 1e-15);
     static const uint64_t confusion[] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
-    assert_memory_equal(counts.confusion, confusion, sizeof confusion);
+    assert_memory_equal(metrics_class_counts(&m, counts).confusion, confusion, sizeof confusion);
     double p[4], loss = 0;
     for (int i = 0; i < 2; i++) {
-        metrics_probabilities(&m, scores[i], p);
+        bda_probabilities(&m, scores[i], p, &err);
         assert_true(fabs(p[0] + p[1] + p[2] + p[3] - 1) < 1e-15);
         loss -= log(p[i]);
     }
-    metrics_probabilities(&m, scores[3], p);
+    bda_probabilities(&m, scores[3], p, &err);
     loss += 1e4 - log(p[2]);
-    assert_true(fabs(x.log_loss - loss / 4) < 1e-12 * loss);
-    arena_free(&memory);
+    assert_true(fabs(bda_metric(&x, "log_loss") - loss / 4) < 1e-12 * loss);
 }
 
 int main(void)
@@ -383,6 +425,7 @@ int main(void)
         cmocka_unit_test(observers_see_every_round_and_can_stop),
         cmocka_unit_test(labels_are_counted),
         cmocka_unit_test(forecast_follows_the_settings),
+        cmocka_unit_test(forecast_of_settings_that_do_not_fit),
         cmocka_unit_test(numbers_read_back),
         cmocka_unit_test(metrics_of_ties_and_lone_labels),
         cmocka_unit_test(metrics_of_many_classes),

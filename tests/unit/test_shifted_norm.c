@@ -45,7 +45,7 @@ static void draw_case(draw *d, double l1_ratio, bool factors)
         d->w[j] = uniform(-2, 2);
         d->dv[j] = uniform(-2, 2);
     }
-    d->base = penalty_for(N, 1, l1_ratio, factors ? d->factor : NULL, 1);
+    d->base = penalty_for(N, 1, 0, l1_ratio, factors ? d->factor : NULL, 1);
     d->shifted = penalty_shifted(&d->base, power(-2, 2), d->centre);
     if (!factors)
         for (int j = 0; j < N; j++)

@@ -15,7 +15,12 @@ static const method needs_nothing = {.name = "any"};
 
 static problem problem_of(const char *loss, uint64_t classes, uint64_t n, double l1_ratio)
 {
-    return (problem){.loss = loss_find(loss), .classes = classes, .n = n, .penalty = {.l1_ratio = l1_ratio}};
+    const struct loss *l = loss_find(loss);
+    return (problem){.task = task_find(task_of_loss(l, NULL), l, classes, NULL),
+                     .loss = l,
+                     .classes = classes,
+                     .n = n,
+                     .penalty = {.l1_ratio = l1_ratio}};
 }
 
 /* NULL: it serves. */
@@ -58,13 +63,13 @@ static void classes_are_known_late(void **state)
     (void)state;
     bda_error err = {0};
     const loss *squared = loss_find("squared-hinge");
-    assert_true(method_may_serve(&needs_slope, squared, 0, &err));
+    assert_true(method_may_serve(&needs_slope, "classify", squared, 0, &err));
     const char *text = refusal(&needs_slope, problem_of("squared-hinge", 3, 10, 0), &err);
     assert_non_null(strstr(text, "with 3 labels"));
-    assert_true(method_may_serve(&needs_few, squared, 0, &err));
-    assert_false(method_may_serve(&needs_slope, loss_find("hinge"), 0, &err));
-    assert_false(method_may_serve(&needs_smooth, squared, 0.1, &err));
-    assert_false(method_may_serve(&needs_labels, loss_find("squared-error"), 0, &err));
+    assert_true(method_may_serve(&needs_few, "classify", squared, 0, &err));
+    assert_false(method_may_serve(&needs_slope, "classify", loss_find("hinge"), 0, &err));
+    assert_false(method_may_serve(&needs_smooth, "classify", squared, 0.1, &err));
+    assert_false(method_may_serve(&needs_labels, "regress", loss_find("squared-error"), 0, &err));
 }
 
 /* Every method is named in the sentence exactly if it serves. */

@@ -33,12 +33,28 @@ static void gap_of_the_best_model_stops(void **state)
     opened(&s, (training_watch){.target = 0.1, .max_rounds = 100});
     assert_false(tell(&s, (round_report){.round = 0, .primal = 10, .dual = 0, .gap = 10}));
     assert_false(tell(&s, (round_report){.round = 1, .primal = 5, .dual = -3, .gap = 2}));
-    /* This primal is worse, but with this dual the one before is good enough: 5 - 4.5 <= 0.1 x 10. */
+    /* This primal is worse, but with this dual the one before is good enough: 5 - 4.5 <= 0.1 x 5. */
     assert_true(tell(&s, (round_report){.round = 2, .primal = 6, .dual = -4.5, .gap = 1.5}));
     assert_int_equal(s.watch.reason, BDA_REACHED_GAP);
     assert_true(watch_complete(&s.watch));
     assert_true(s.best[0] == 1 && s.watch.now.best_primal == 5);
-    assert_true(fabs(s.watch.now.relative_gap - 0.05) < 1e-15);
+    assert_true(fabs(s.watch.now.relative_gap - 0.1) < 1e-15);
+    assert_true(fabs(s.watch.now.gap_of_start - 0.05) < 1e-15);
+}
+
+/* Methods pace themselves by to_go: it is of the gap that decides. */
+static void of_the_objective_or_of_the_start(void **state)
+{
+    (void)state;
+    for (int of_start = 0; of_start < 2; of_start++) {
+        script s;
+        opened(&s, (training_watch){.target = 0.1, .of_start = of_start, .max_rounds = 100});
+        assert_false(tell(&s, (round_report){.round = 0, .primal = 10, .dual = 0, .gap = 10}));
+        const bool stops = tell(&s, (round_report){.round = 1, .primal = 2, .dual = -1.5, .gap = 0.5});
+        assert_true(stops == of_start);
+        assert_true(fabs(s.watch.watch.to_go - (of_start ? 0.5 : 2.5)) < 1e-14);
+        assert_true(s.watch.now.target_of_start == of_start);
+    }
 }
 
 /* Of w and a length that is better. */
@@ -88,7 +104,7 @@ static void finished_is_complete_unless_a_gap_was_asked_for(void **state)
             script s;
             opened(&s, (training_watch){.target = reached ? 0.5 : 0.1, .target_given = given, .max_rounds = 100});
             assert_false(tell(&s, (round_report){.round = 0, .primal = 10, .gap = 10}));
-            assert_true(tell(&s, (round_report){.round = 1, .primal = 5, .dual = -2, .gap = 3, .finished = true}));
+            assert_true(tell(&s, (round_report){.round = 1, .primal = 5, .dual = -3, .gap = 2, .finished = true}));
             assert_int_equal(s.watch.reason, reached ? BDA_REACHED_GAP : BDA_FINISHED);
             assert_true(watch_complete(&s.watch) == (reached || !given));
         }
@@ -130,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gap_of_the_best_model_stops),
+        cmocka_unit_test(of_the_objective_or_of_the_start),
         cmocka_unit_test(a_longer_model_is_kept),
         cmocka_unit_test(what_ends_early),
         cmocka_unit_test(finished_is_complete_unless_a_gap_was_asked_for),

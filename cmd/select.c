@@ -1,0 +1,329 @@
+/* select.c - `bda select`: cross-validates a path of costs and mixtures of regularisers, then trains with the best on all
+ * data. The data are read once; the two parts of a fold are made once and serve all settings. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+#define MOST_VALUES 100 /* of --costs, of --l1-ratios */
+#define BAR 30          /* columns of the picture */
+
+/* A point of the path. */
+typedef struct trial {
+    double cost, l1_ratio;
+    double *score;      /* [folds] */
+    double mean, error; /* of the scores; the standard error of the mean */
+} trial;
+
+typedef struct search {
+    const invocation *v;
+    const char *score;             /* as bda_metric names it */
+    double sign;                   /* -1: less is better */
+    uint64_t folds, trials, early; /* early: trainings that stopped before the gap was reached */
+    trial *trial;
+    double *scores; /* [trials][folds] */
+    bda_settings *train, *predict;
+    uint64_t best, chosen;
+} search;
+
+/* Numbers with commas between; increasing. 0: they are not. */
+static int read_values(const char *text, double *to)
+{
+    int count = 0;
+    for (const char *at = text; count < MOST_VALUES; at++) {
+        char *end;
+        to[count] = strtod(at, &end);
+        if (end == at || !isfinite(to[count]) || (count > 0 && to[count] <= to[count - 1]) || (*end && *end != ','))
+            return 0;
+        count++;
+        if (*end == 0)
+            return count;
+        at = end;
+    }
+    return 0;
+}
+
+static bool values_of(const search *s, const char *option, double *to, int *count, bda_error *err)
+{
+    *count = read_values(bda_get(s->v->settings, option), to);
+    if (*count > 0)
+        return true;
+    err->status = BDA_USAGE;
+    snprintf(err->text, sizeof err->text, "--%s must be increasing numbers with commas between, not '%.100s'", option,
+             bda_get(s->v->settings, option));
+    return false;
+}
+
+static bool make_trials(search *s, bda_error *err)
+{
+    double cost[MOST_VALUES], ratio[MOST_VALUES];
+    int costs, ratios;
+    if (!values_of(s, "costs", cost, &costs, err) || !values_of(s, "l1-ratios", ratio, &ratios, err))
+        return false;
+    s->trials = (uint64_t)(costs * ratios);
+    s->trial = calloc(s->trials, sizeof *s->trial);
+    s->scores = calloc(s->trials * s->folds, sizeof *s->scores);
+    if (!s->trial || !s->scores) {
+        err->status = BDA_FAILED;
+        snprintf(err->text, sizeof err->text, "out of memory");
+        return false;
+    }
+    for (uint64_t k = 0; k < s->trials; k++)
+        s->trial[k] = (trial){.cost = cost[k % (uint64_t)costs],
+                              .l1_ratio = ratio[k / (uint64_t)costs],
+                              .score = s->scores + k * s->folds};
+    return true;
+}
+
+static bool set_number(bda_settings *to, const char *name, double x, bda_error *err)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", x);
+    return bda_set(to, name, text, err);
+}
+
+/* What was given to select and is also an option of that command. */
+static bda_settings *settings_for(const invocation *v, const char *command, bda_error *err)
+{
+    bda_settings *to = bda_settings_new(command, err);
+    for (const bda_option *o = bda_options(command); to && o->name; o++) {
+        const char *value = bda_get(v->settings, o->name);
+        if (!value || strcmp(value, o->preset) == 0 || strcmp(o->name, "metrics") == 0)
+            continue;
+        char *copy = strdup(value), *rest = copy;
+        bool ok = copy != NULL;
+        for (char *one; ok && (one = strsep(&rest, o->repeats ? "\n" : ""));)
+            ok = bda_set(to, o->name, one, err);
+        free(copy);
+        if (!ok) {
+            bda_settings_free(to);
+            return NULL;
+        }
+    }
+    return to;
+}
+
+static bool choose_score(search *s)
+{
+    static const struct {
+        const char *option, *metric;
+        double sign;
+    } scores[] = {{"accuracy", "accuracy", 1},  {"auc", "auc", 1},  {"f1", "f1", 1},    {"macro-f1", "macro_f1", 1},
+                  {"log-loss", "log_loss", -1}, {"mse", "mse", -1}, {"mae", "mae", -1}, {"r2", "r2", 1}};
+    const char *asked = bda_get(s->v->settings, "score");
+    if (!asked[0])
+        asked = strcmp(bda_get(s->v->settings, "task"), "regress") == 0 ? "mse" : "accuracy";
+    for (size_t k = 0; k < sizeof scores / sizeof *scores; k++)
+        if (strcmp(scores[k].option, asked) == 0) {
+            s->score = scores[k].metric;
+            s->sign = scores[k].sign;
+            return true;
+        }
+    return false;
+}
+
+/* ---- the trials -------------------------------------------------------------------------------------------------- */
+
+static bool score_one(search *s, trial *t, uint64_t fold, const bda_data *rest, const bda_data *held, bda_error *err)
+{
+    bda_comm *comm = s->v->comm;
+    bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
+    bda_outcome outcome = {.size = sizeof outcome};
+    if (!set_number(s->train, "cost", t->cost, err) || !set_number(s->train, "l1-ratio", t->l1_ratio, err))
+        return false;
+    bda_model *model = bda_train(comm, rest, s->train, &observer, &outcome, err);
+    if (!model)
+        return false;
+    s->early += !outcome.complete;
+    bda_metrics *found = NULL;
+    bool ok = bda_predict(comm, model, held, s->predict, NULL, &found, err);
+    bda_model_free(model);
+    if (!ok)
+        return false;
+    t->score[fold] = bda_metric(found, s->score);
+    bda_metrics_free(found);
+    if (outcome.reason == BDA_INTERRUPTED) {
+        err->status = BDA_FAILED;
+        snprintf(err->text, sizeof err->text, "%s ended the search; nothing was written",
+                 signal_name(outcome.interrupt));
+        return false;
+    }
+    if (!isfinite(t->score[fold])) {
+        err->status = BDA_USAGE;
+        snprintf(err->text, sizeof err->text, "--score=%s is not known of this loss and these labels",
+                 bda_get(s->v->settings, "score"));
+        return false;
+    }
+    return true;
+}
+
+static bool run_fold(search *s, const bda_folds *folds, uint64_t fold, bda_error *err)
+{
+    bda_data *rest = bda_folds_data(s->v->comm, folds, fold, false, err);
+    bda_data *held = rest ? bda_folds_data(s->v->comm, folds, fold, true, err) : NULL;
+    bool ok = held != NULL;
+    for (uint64_t k = 0; ok && k < s->trials; k++)
+        ok = score_one(s, &s->trial[k], fold, rest, held, err);
+    bda_data_free(held);
+    bda_data_free(rest);
+    return ok;
+}
+
+/* The best mean; or the least cost, and of these the largest ratio, whose mean is within a standard error of it. */
+static void choose(search *s)
+{
+    const double folds = (double)s->folds;
+    for (uint64_t k = 0; k < s->trials; k++) {
+        trial *t = &s->trial[k];
+        double sum = 0, squares = 0;
+        for (uint64_t f = 0; f < s->folds; f++)
+            sum += t->score[f];
+        t->mean = sum / folds;
+        for (uint64_t f = 0; f < s->folds; f++)
+            squares += (t->score[f] - t->mean) * (t->score[f] - t->mean);
+        t->error = sqrt(squares / (folds - 1) / folds);
+        if (s->sign * t->mean > s->sign * s->trial[s->best].mean)
+            s->best = k;
+    }
+    s->chosen = s->best;
+    const trial *best = &s->trial[s->best];
+    for (uint64_t k = 0; k < s->trials && is_set(s->v, "one-standard-error"); k++) {
+        const trial *t = &s->trial[k], *now = &s->trial[s->chosen];
+        const bool simpler = t->cost < now->cost || (t->cost == now->cost && t->l1_ratio > now->l1_ratio);
+        if (simpler && s->sign * (best->mean - t->mean) <= best->error)
+            s->chosen = k;
+    }
+}
+
+/* ---- what came of it ------------------------------------------------------------------------------------------------ */
+
+static void print_table(const search *s)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (uint64_t k = 0; k < s->trials; k++) {
+        least = fmin(least, s->trial[k].mean);
+        most = fmax(most, s->trial[k].mean);
+    }
+    printf("%10s %9s %12s %10s\n", "cost", "l1-ratio", s->score, "+-");
+    for (uint64_t k = 0; k < s->trials; k++) {
+        const trial *t = &s->trial[k];
+        const int length = most > least ? 1 + (int)lround((BAR - 1) * (t->mean - least) / (most - least)) : BAR;
+        const char *mark = k == s->chosen ? "  chosen" : k == s->best ? "  best" : "";
+        printf("%10.4g %9.3g %12.6g %10.2g  %-*.*s%s\n", t->cost, t->l1_ratio, t->mean, t->error, *mark ? BAR : 0,
+               length, "##############################", mark);
+    }
+}
+
+static void print_json(const search *s)
+{
+    printf("{\"score\":\"%s\",\"folds\":%llu,\"trials\":[", s->score, (unsigned long long)s->folds);
+    for (uint64_t k = 0; k < s->trials; k++) {
+        const trial *t = &s->trial[k];
+        printf("%s\n{\"cost\":%.17g,\"l1_ratio\":%.17g,\"mean\":%.17g,\"standard_error\":%.17g,\"scores\":[",
+               k ? "," : "", t->cost, t->l1_ratio, t->mean, t->error);
+        for (uint64_t f = 0; f < s->folds; f++)
+            printf("%s%.17g", f ? "," : "", t->score[f]);
+        printf("]}");
+    }
+    printf("],\n\"best\":{\"cost\":%.17g,\"l1_ratio\":%.17g},\"chosen\":{\"cost\":%.17g,\"l1_ratio\":%.17g}}\n",
+           s->trial[s->best].cost, s->trial[s->best].l1_ratio, s->trial[s->chosen].cost,
+           s->trial[s->chosen].l1_ratio);
+}
+
+static bool train_chosen(search *s, const bda_data *data, const char *path, bda_error *err)
+{
+    bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
+    bda_outcome outcome = {.size = sizeof outcome};
+    const trial *t = &s->trial[s->chosen];
+    if (!set_number(s->train, "cost", t->cost, err) || !set_number(s->train, "l1-ratio", t->l1_ratio, err))
+        return false;
+    bda_model *model = bda_train(s->v->comm, data, s->train, &observer, &outcome, err);
+    const bool ok = model && bda_comm_agree(s->v->comm, !s->v->first || bda_model_write(model, path, err), err);
+    bda_model_free(model);
+    if (!ok || is_set(s->v, "quiet"))
+        return ok;
+    char gap[80] = "";
+    if (outcome.last.has_dual)
+        describe_gap(outcome.last.relative_gap, gap, sizeof gap);
+    if (s->early)
+        say(s->v, "note: %llu of %llu trainings stopped before the gap was reached", (unsigned long long)s->early,
+            (unsigned long long)(s->trials * s->folds));
+    say(s->v, "cost %.6g, l1-ratio %.3g: objective %.10g%s; the model is in %s", t->cost, t->l1_ratio,
+        outcome.last.best_primal, gap, path);
+    return true;
+}
+
+static bool search_all(search *s, const bda_data *data, bda_error *err)
+{
+    bda_folds *folds = bda_folds_new(s->v->comm, data, s->v->settings, err);
+    bool ok = folds != NULL;
+    for (uint64_t f = 0; ok && f < s->folds; f++) {
+        ok = run_fold(s, folds, f, err);
+        if (ok && !is_set(s->v, "quiet"))
+            say(s->v, "fold %llu of %llu is done", (unsigned long long)f + 1, (unsigned long long)s->folds);
+    }
+    bda_folds_free(folds);
+    if (!ok)
+        return false;
+    choose(s);
+    if (s->v->first)
+        (is_set(s->v, "json") ? print_json : print_table)(s);
+    return true;
+}
+
+static bool prepare(search *s, bda_error *err)
+{
+    s->folds = (uint64_t)bda_get_number(s->v->settings, "folds");
+    s->train = settings_for(s->v, "train", err);
+    s->predict = s->train ? settings_for(s->v, "predict", err) : NULL;
+    return s->predict && choose_score(s) && make_trials(s, err) &&
+           set_number(s->train, "cost", s->trial[0].cost, err) && bda_check(s->train, err);
+}
+
+static int run_select(invocation *v)
+{
+    bda_error err = {0};
+    search s = {.v = v};
+    char *path = model_name(v);
+    if (!path) {
+        say(v, "out of memory");
+        return EXIT_FAILED;
+    }
+    bool ok = prepare(&s, &err);
+    const char *const input[] = {v->argument[0], bda_get(v->settings, "groups")};
+    const bda_output output[] = {{path, BDA_FILE_MODEL}};
+    ok = ok && can_write(v, output, 1, input, 2, &err);
+    bda_data *data = ok ? read_data(v, 1, v->argument, &err) : NULL;
+    if (data)
+        note_data(v, data, v->argument[0]);
+    signals_catch();
+    ok = data && search_all(&s, data, &err) && train_chosen(&s, data, path, &err);
+    bda_data_free(data);
+    bda_settings_free(s.train);
+    bda_settings_free(s.predict);
+    free(s.trial);
+    free(s.scores);
+    free(path);
+    return ok ? EXIT_DONE : fail(v, &err);
+}
+
+const command select_command = {
+    .name = "select",
+    .arguments = "DATA [MODEL]",
+    .summary = "choose the cost by cross-validation, then train with it",
+    .more =
+        "Each of --folds parts of the data is held out in turn, the rest is trained on with every value of --costs "
+        "and "
+        "--l1-ratios, and the part that was held out is scored. Folds have about the same share of every label, and "
+        "do not depend on ranks. A table of the mean scores and their standard errors goes to standard output; the "
+        "model of the best mean is then trained on all data.",
+    .examples = {"bda select data.svm model",
+                 "bda select --folds=10 --costs=0.1,1,10 --loss=logistic --score=auc data.svm",
+                 "bda select --groups=patients.txt --one-standard-error data.svm model"},
+    .least = 1,
+    .most = 2,
+    .run = run_select,
+};

@@ -1,0 +1,96 @@
+/* certify.c - v = X alpha, computed anew.
+ *
+ * v follows alpha by increments. Were one of them ever lost, g*(v) + sum_i xi_i*(-alpha_i) would bound nothing. So what
+ * a run ends with, and what it says every DUAL_CERTIFY rounds, is of an X alpha made from nothing but alpha and the
+ * rows. P(w) holds for w whatever v is, and with u = X alpha
+ *
+ *     f(alpha) = g*(u) + sum_i xi_i*,    P(w) + f(alpha) = [g(w) + g*(u) - w'u] + sum_i [xi_i + xi_i* + alpha_i x_i'w]  */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/vector.h"
+#include "dual/dual.h"
+
+/* Of the largest number that a block ever added, in this round or an earlier one: v keeps the rounding of numbers that
+ * have cancelled since. */
+#define ROUNDING 1e-7
+
+static bool is_due(dual_run *r)
+{
+    double to_go;
+    const uint64_t t = r->report.round;
+    const bool ends = r->watch->ends && r->watch->ends(r->watch, &r->report, &to_go);
+    return blocks_have_image(r->p) && (ends || (t > 0 && t % DUAL_CERTIFY == 0));
+}
+
+/* X alpha into r->dv; returns the largest number that a block adds. */
+static double sum_images(dual_run *r)
+{
+    problem *p = r->p;
+    FOR_BLOCKS (k, r->local, p->threads) {
+        block_image(r->blocks[k], r->dv_block[k]);
+        r->local_direction[k].largest = vec_largest(r->dv_block[k], p->n, 1);
+    }
+    double largest = 0;
+    for (uint64_t k = 0; k < r->local; k++)
+        largest = fmax(largest, r->local_direction[k].largest);
+    comm_max_reals(p->comm, &largest, 1);
+    comm_sum_vectors(p->comm, r->K, largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
+                     p->threads);
+    return largest;
+}
+
+static double largest_difference(const dual_run *r)
+{
+    double most = 0;
+    for (uint64_t j = 0; j < r->p->n; j++)
+        most = fmax(most, fabs(r->v[j] - r->dv[j]));
+    return most;
+}
+
+void dual_certify(dual_run *r, const double *w, double terms)
+{
+    if (!is_due(r))
+        return;
+    problem *p = r->p;
+    round_report *to = &r->report;
+    const regulariser *g = p->penalty.kind;
+    const double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    const double largest = sum_images(r), off = largest_difference(r);
+    to->anew = true;
+    const double scale = fmax(largest, r->largest_added);
+    to->repaired = off <= ROUNDING * scale ? 0 : off / fmax(scale, 1e-300);
+    assert(to->repaired == 0);
+    const double before = g->conjugate(&p->penalty, r->v), now = g->conjugate(&p->penalty, r->dv);
+    to->dual = r->f - before + now;
+    if (to->stretch == 0)
+        to->gap = terms + g->distance(&p->penalty, w, r->dv);
+    else { /* (t - 1)^2 g*(v) of choose_length is g(t w) + g*(v) - t w'v */
+        const double turned = vec_dot(w, r->dv, p->n, p->threads) - vec_dot(w, r->v, p->n, p->threads);
+        to->gap = fmax(0, to->gap + (now - before) - (1 + to->stretch) * turned);
+    }
+    to->vectors_sent = comm_said(p->comm)->vectors;
+    to->bytes_sent = comm_said(p->comm)->bytes;
+    const double comm_seconds = comm_said(p->comm)->seconds - comm_before;
+    to->comm_seconds += comm_seconds;
+    to->eval_seconds += clock_now() - begin - comm_seconds;
+}
+
+bool dual_repair(dual_run *r)
+{
+    if (r->report.repaired == 0)
+        return false;
+    const regulariser *g = r->p->penalty.kind;
+    double squares = 0;
+    for (uint64_t j = 0; j < r->p->n; j++)
+        squares += (r->v[j] - r->dv[j]) * (r->v[j] - r->dv[j]);
+    r->travelled += sqrt(squares) / r->p->penalty.convexity; /* of w, which follows v */
+    memcpy(r->v, r->dv, r->p->n * sizeof *r->v);
+    r->f = r->report.dual;
+    g->gradient(&r->p->penalty, r->w, r->v);
+    r->idle_rounds = 0;
+    return true;
+}

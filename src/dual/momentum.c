@@ -1,0 +1,209 @@
+/* momentum.c - safe block models with momentum, for tags and trees on several blocks.
+ *
+ * Feature j occurs in nu_j of the K blocks, so |sum_k d_k|^2 <= sum_j nu_j sum_k d_kj^2: with a1 = 1 and the diagonal
+ * nu in place of the Hessian, the model of a round is never below the dual, and its minimum is a good step as it is.
+ * That is a proximal gradient step in a norm of its own, and takes Nesterov's extrapolation (FISTA: Beck and Teboulle
+ * 2009):
+ *
+ *     y   = alpha + beta (alpha - alpha_prev)          w_y = v + beta (v - v_prev)       nothing to send
+ *     z_k ~ argmin of block k's model at y, which begins at y moved into the domain
+ *     v   = w_y + sum_k X_k (z_k - y_k)                the one vector of the round
+ *
+ * beta = (t - 1) / t_next, t_next = (1 + sqrt(1 + 4 t^2)) / 2, at most BETA_MOST. Where the dual has risen, the round is
+ * taken back and momentum begins anew, so it never rises. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/vector.h"
+#include "data/rows_math.h"
+#include "dual/dual.h"
+
+#define BETA_MOST 0.95
+#define EPOCHS 3 /* of a round, unless the person says how many */
+
+typedef struct momentum_run {
+    dual_run base;
+    watch watch;       /* what dual_evaluate reports to */
+    struct watch *outer;
+    double *nu;        /* [n] blocks in which the feature of a weight occurs */
+    double *v_before;  /* [n] of the round before */
+    double *ahead;     /* [n] w_y */
+    double t;          /* of the formula */
+    double least;      /* the least f so far, that of v_before */
+    double f;          /* of the round reported */
+} momentum_run;
+
+static momentum_run *of(watch *self)
+{
+    return (momentum_run *)((char *)self - offsetof(momentum_run, watch));
+}
+
+static double seconds(watch *self)
+{
+    return of(self)->outer->seconds(of(self)->outer);
+}
+
+static bool interrupted(watch *self)
+{
+    return of(self)->outer->interrupted(of(self)->outer);
+}
+
+/* The dual point is the best so far. */
+static bool report_round(watch *self, const round_report *report, const double *w)
+{
+    momentum_run *r = of(self);
+    round_report told = *report;
+    r->f = report->dual;
+    if (report->round > 0 && r->f > r->least) {
+        told.dual = r->least;
+        told.gap = fmax(0, report->gap - (r->f - r->least));
+    }
+    bool stop = r->outer->round(r->outer, &told, w);
+    self->to_go = r->outer->to_go;
+    return stop;
+}
+
+/* ---- before ---------------------------------------------------------------------------------------------------- */
+
+/* 1 for the weights of the columns that the block's rows have, and for shared ones. */
+ROWS_INLINE void mark_columns(const problem *p, uint64_t k, double *mark, rows_form form)
+{
+    const rows *r = &p->rows;
+    uint64_t first, end;
+    memset(mark, 0, p->n * sizeof *mark);
+    data_block_rows(p->data, k, &first, &end);
+    for (uint64_t i = first; i < end; i++) {
+        ROWS_UNSTORED(r, i, mark[c * p->outputs] = x != 0);
+        for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++)
+            mark[(uint64_t)rows_column(r, form, j) * p->outputs] = 1;
+    }
+    for (uint64_t c = 0; c < r->columns; c++)
+        for (uint64_t m = 1; m < p->outputs && mark[c * p->outputs] != 0; m++)
+            mark[c * p->outputs + m] = 1;
+    for (uint64_t j = p->n - p->shared; j < p->n; j++)
+        mark[j] = 1;
+}
+
+/* One vector. */
+static void count_blocks(momentum_run *r)
+{
+    dual_run *base = &r->base;
+    const problem *p = base->p;
+    for (uint64_t k = 0; k < base->local; k++) {
+#define CALL(form) mark_columns(p, k, base->dv_block[k], form)
+        ROWS_DISPATCH(p->rows.form, CALL);
+#undef CALL
+    }
+    comm_sum_vectors(p->comm, base->K, 1, (const double *const *)base->dv_block, (int)base->local, p->n, r->nu,
+                     p->threads);
+    for (uint64_t j = 0; j < p->n; j++)
+        r->nu[j] = fmax(r->nu[j], 1);
+}
+
+static bool blocks_go_ahead(const dual_run *r, bda_error *err)
+{
+    for (uint64_t k = 0; k < r->local; k++)
+        if (!r->blocks[k]->kind->advance)
+            return err_set(err, BDA_USAGE,
+                           "--method=momentum is for --task=tag, and for --task=parse with hinge or squared-hinge; "
+                           "--method=auto would do");
+    return true;
+}
+
+static bool momentum_open(momentum_run *r, const method *self, problem *p, const method_options *options,
+                          watch *watch, bda_error *err)
+{
+    *r = (momentum_run){.outer = watch, .t = 1, .least = INFINITY};
+    r->watch = (struct watch){.seconds = seconds, .interrupted = interrupted, .round = report_round};
+    if (!dual_open(&r->base, self->preset, p, options, &r->watch, err))
+        return false;
+    if (!comm_agree(p->comm, blocks_go_ahead(&r->base, err), err))
+        return false;
+    arena *m = &r->base.memory;
+    bool ok = (r->nu = ARENA_TAKE(m, double, p->n, err)) && (r->v_before = ARENA_TAKE(m, double, p->n, err)) &&
+              (r->ahead = ARENA_TAKE(m, double, p->n, err));
+    if (!comm_agree(p->comm, ok, err))
+        return false;
+    r->base.epochs = options->local_epochs > 0 ? options->local_epochs : EPOCHS;
+    count_blocks(r);
+    return true;
+}
+
+/* ---- the rounds ------------------------------------------------------------------------------------------------ */
+
+/* Where f has risen, alpha and v of the round before. */
+static void take_back(momentum_run *r)
+{
+    dual_run *base = &r->base;
+    for (uint64_t k = 0; k < base->local; k++)
+        block_take_back(base->blocks[k]);
+    memcpy(base->v, r->v_before, base->p->n * sizeof *base->v);
+    r->t = 1;
+}
+
+/* beta and w_y; v becomes v_before. */
+static double look_ahead(momentum_run *r)
+{
+    const uint64_t n = r->base.p->n;
+    const double next = 0.5 * (1 + sqrt(1 + 4 * r->t * r->t)), beta = fmin((r->t - 1) / next, BETA_MOST);
+    const double *v = r->base.v;
+    for (uint64_t j = 0; j < n; j++) {
+        r->ahead[j] = v[j] + beta * (v[j] - r->v_before[j]);
+        r->v_before[j] = v[j];
+    }
+    r->t = next;
+    return beta;
+}
+
+static void solve(momentum_run *r, uint64_t t, double beta)
+{
+    dual_run *base = &r->base;
+    double begin = clock_now();
+    subproblem s = {.w = r->ahead,
+                    .h = r->nu,
+                    .a1 = 1,
+                    .epochs = base->epochs,
+                    .learning = base->learning,
+                    .settled_outputs = base->settled_outputs,
+                    .seed = base->seed,
+                    .round = t};
+    FOR_BLOCKS (k, base->local, base->p->threads)
+        block_solve_ahead(base->blocks[k], &s, beta, base->dv_block[k], &base->local_direction[k]);
+    base->report.local_seconds += clock_now() - begin;
+}
+
+static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+{
+    momentum_run r;
+    dual_run *base = &r.base;
+    bool ok = momentum_open(&r, self, p, options, watch, err); /* alpha = 0, v = 0 */
+    for (uint64_t t = 0; ok; t++) {
+        if (dual_evaluate(base, t)) /* through report_round */
+            break;
+        if (r.f > r.least)
+            take_back(&r);
+        r.least = fmin(r.least, r.f);
+        double beta = look_ahead(&r);
+        solve(&r, t, beta);
+        ok = dual_sum(base, err); /* dv = sum_k X_k (z_k - y_k): the one vector of the round */
+        if (ok) {
+            memcpy(base->v, r.ahead, p->n * sizeof *base->v);
+            vec_add(base->v, 1, base->dv, p->n, p->threads);
+            base->report.step = 1;
+        }
+    }
+    dual_close(base);
+    return ok;
+}
+
+const method momentum_method = {
+    .name = "momentum",
+    .summary = "safe models of blocks by how many of them a feature occurs in, with momentum",
+    .needs = "--task=tag or parse; of parse hinge or squared-hinge",
+    .sentences = true,
+    .smooth_regulariser = true,
+    .preset = &(const preset){.a1 = A1_ONE, .a2 = A2_ZERO, .search = SEARCH_NONE, .step = STEP_ONE, .safe = true},
+    .train = momentum_train,
+};

@@ -1,0 +1,106 @@
+/* decide.c - scores of rows, and what they stand for.
+ *
+ * A row's sum runs over its cells in order and takes the constant feature last, as LIBLINEAR's does, so that even a
+ * score next to 0 gets the same label from an exported model. */
+#include "run/decide.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static double cell_value(const rows *r, uint64_t i, uint64_t cell)
+{
+    switch (r->form) {
+    case ROWS_ONES:
+        return 1;
+    case ROWS_CONSTANT:
+        return r->value[i];
+    case ROWS_FLOAT:
+        return (double)r->pair[cell].value;
+    case ROWS_DOUBLE:
+        return r->value[cell];
+    }
+    return NAN;
+}
+
+/* s[k] += x w[k] */
+static inline void add_scaled(double *s, double x, const double *w, uint64_t outputs)
+{
+    for (uint64_t k = 0; k < outputs; k++)
+        s[k] += x * w[k];
+}
+
+static inline void add_constant(const bda_model *m, double *s)
+{
+    if (m->bias >= 0)
+        add_scaled(s, m->bias, m->w + m->features * m->outputs, m->outputs);
+}
+
+void decide_scores(const bda_model *m, const rows *r, uint64_t i, double *s)
+{
+    memset(s, 0, m->outputs * sizeof *s);
+    for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
+        uint32_t column = r->form == ROWS_FLOAT ? r->pair[j].column : r->column[j];
+        if (column >= m->features)
+            break;
+        add_scaled(s, cell_value(r, i, j), m->w + column * m->outputs, m->outputs);
+    }
+    add_constant(m, s);
+}
+
+bool bda_decide(const bda_model *m, const bda_data *d, int threads, double *score, bda_error *err)
+{
+    err_clear(err);
+    if (threads < 1)
+        return err_set(err, BDA_USAGE, "bda_decide takes 1 thread or more, not %d", threads);
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads) if (threads > 1)
+    for (uint64_t i = 0; i < d->rows.count; i++)
+        decide_scores(m, &d->rows, i, score + i * m->outputs);
+    return true;
+}
+
+void bda_score(const bda_model *m, uint64_t cells, const uint32_t *column, const double *value, double *score)
+{
+    memset(score, 0, m->outputs * sizeof *score);
+    for (uint64_t j = 0; j < cells; j++)
+        if (column[j] < m->features)
+            add_scaled(score, value ? value[j] : 1, m->w + column[j] * m->outputs, m->outputs);
+    add_constant(m, score);
+}
+
+static uint64_t largest_of(const double *score, uint64_t count)
+{
+    uint64_t best = 0;
+    for (uint64_t k = 1; k < count; k++)
+        if (score[k] > score[best])
+            best = k;
+    return best;
+}
+
+uint64_t bda_class_of(const bda_model *m, const double *score)
+{
+    if (m->classes == 0)
+        return 0;
+    return m->classes > 2 ? largest_of(score, m->classes) : !(score[0] > 0);
+}
+
+bool bda_probabilities(const bda_model *m, const double *score, double *p, bda_error *err)
+{
+    err_clear(err);
+    if (m->loss->kind != LOSS_LOGISTIC)
+        return err_set(err, BDA_USAGE, "probabilities are for models of the logistic loss, and this one has %s",
+                       m->loss->name);
+    if (m->classes == 2) {
+        const double z = score[0];
+        p[0] = 1 / (1 + exp(-z));
+        p[1] = 1 / (1 + exp(z));
+        return true;
+    }
+    const double most = score[largest_of(score, m->classes)];
+    double total = 0;
+    for (uint64_t k = 0; k < m->classes; k++)
+        total += p[k] = exp(score[k] - most);
+    for (uint64_t k = 0; k < m->classes; k++)
+        p[k] /= total;
+    return true;
+}
