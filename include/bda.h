@@ -113,7 +113,7 @@ typedef struct bda_option {
     const char *help;
     const char *group; /* the heading it stands under in --help: "problem", "data", ...; NULL: none */
     bool file;         /* BDA_TEXT that names a file */
-    size_t offset; /* private */
+    size_t offset;     /* private */
 } bda_option;
 
 typedef struct bda_settings bda_settings;
@@ -233,7 +233,8 @@ BDA_API void bda_data_free(bda_data *data);
 typedef struct bda_folds bda_folds;
 BDA_API bda_folds *bda_folds_new(bda_comm *comm, const bda_data *data, const bda_settings *settings, bda_error *err);
 /* A copy of the instances of that fold, or of all others. Collective. */
-BDA_API bda_data *bda_folds_data(bda_comm *comm, const bda_folds *folds, uint64_t fold, bool held_out, bda_error *err);
+BDA_API bda_data *bda_folds_data(bda_comm *comm, const bda_folds *folds, uint64_t fold, bool held_out,
+                                 bda_error *err);
 BDA_API void bda_folds_free(bda_folds *folds);
 
 /* Writes synthetic data as the "generate" settings say. Collective. */
@@ -442,20 +443,20 @@ BDA_API void bda_report_free(bda_report *report);
 /* ---- files ------------------------------------------------------------------------------------------------- */
 
 typedef enum bda_file_kind {
-    BDA_FILE_NONE,        /* there is no file, none that can be found, or it is empty */
-    BDA_FILE_STREAM,      /* a device, a pipe, a socket */
-    BDA_FILE_MODEL,       /* of ours, whole or not: as it begins */
-    BDA_FILE_BINARY,      /* data in our binary format, as it begins */
-    BDA_FILE_TEXT,        /* LIBSVM text, plain or packed */
-    BDA_FILE_LOG,         /* a run log */
-    BDA_FILE_METRICS,     /* of bda_predict */
+    BDA_FILE_NONE,    /* there is no file, none that can be found, or it is empty */
+    BDA_FILE_STREAM,  /* a device, a pipe, a socket */
+    BDA_FILE_MODEL,   /* of ours, whole or not: as it begins */
+    BDA_FILE_BINARY,  /* data in our binary format, as it begins */
+    BDA_FILE_TEXT,    /* LIBSVM text, plain or packed */
+    BDA_FILE_LOG,     /* a run log */
+    BDA_FILE_METRICS, /* of bda_predict */
     BDA_FILE_PREDICTIONS, /* what bda_predict writes: lines of numbers as it writes them, with names of columns, or JSON */
-    BDA_FILE_LIBLINEAR,   /* a model in LIBLINEAR's format */
-    BDA_FILE_JSON,        /* a model exported as JSON */
-    BDA_FILE_C,           /* a model exported as C source */
-    BDA_FILE_PAGE,        /* of bda_report_write */
-    BDA_FILE_CSV,         /* likewise, its table */
-    BDA_FILE_OTHER        /* none of these, a directory, or not readable */
+    BDA_FILE_LIBLINEAR, /* a model in LIBLINEAR's format */
+    BDA_FILE_JSON,      /* a model exported as JSON */
+    BDA_FILE_C,         /* a model exported as C source */
+    BDA_FILE_PAGE,      /* of bda_report_write */
+    BDA_FILE_CSV,       /* likewise, its table */
+    BDA_FILE_OTHER      /* none of these, a directory, or not readable */
 } bda_file_kind;
 
 /* What a file is, by its content. Lines of numbers are read to their end, of all else no more than the beginning. */

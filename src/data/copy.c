@@ -138,10 +138,7 @@ data *data_copy_units(comm *c, uint64_t blocks, const data_units *from, bda_erro
 
 data *data_take_units(comm *c, uint64_t blocks, builder *rows, bool ok, const data_units *from, bda_error *err)
 {
-    shard s = {.rows = *rows,
-               .units = from,
-               .features = from->features,
-               .bytes_read = from->bytes_read};
+    shard s = {.rows = *rows, .units = from, .features = from->features, .bytes_read = from->bytes_read};
     snprintf(s.format, sizeof s.format, "%s", from->format);
     *rows = (builder){0};
     ok = ok && units_are_sound(from, err) && (from->shared || !too_few_blocks(c, blocks, err));

@@ -48,10 +48,11 @@ char *path_of_rank(arena *memory, const char *path, int rank, bda_error *err)
     const char *end;
     for (const char *p = path, *at; (at = find_place(p, &width, &end)); p = end) {
         if (!end) {
-            err_set(err, BDA_USAGE,
-                    "'%.400s': the number of a rank is written {rank}, or {rank:05} for 5 digits with zeros in front; "
-                    "'%.20s' is neither",
-                    path, at);
+            err_set(
+                err, BDA_USAGE,
+                "'%.400s': the number of a rank is written {rank}, or {rank:05} for 5 digits with zeros in front; "
+                "'%.20s' is neither",
+                path, at);
             return NULL;
         }
         room += WIDEST;
@@ -83,10 +84,11 @@ static bool refuse_parts(arena *memory, const char *path, int size, bda_error *e
     if (!next)
         return false;
     if (!exists(memory, path, 0, err))
-        return err_set(err, BDA_USAGE,
-                       "'%.300s' exists and the file of rank 0 does not: {rank} counts from 0, so that the file of the "
-                       "last of %d ranks has the number %d",
-                       next, size, size - 1);
+        return err_set(
+            err, BDA_USAGE,
+            "'%.300s' exists and the file of rank 0 does not: {rank} counts from 0, so that the file of the "
+            "last of %d ranks has the number %d",
+            next, size, size - 1);
     return err_set(err, BDA_USAGE,
                    "'%.300s' would be left out: there is a part for each of %d ranks, and %d rank%s started; "
                    "mpirun -np %d reads all of them",

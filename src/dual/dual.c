@@ -388,9 +388,10 @@ static bool steps_are_fine(const dual_run *r, const preset *preset, bda_error *e
     const bool whole = r->search == SEARCH_BACKTRACKING || (r->search == SEARCH_NONE && r->fixed_step == 1);
     for (uint64_t k = 0; k < r->local; k++)
         if (r->blocks[k]->kind->whole_steps && !(coupled && whole))
-            return err_set(err, BDA_USAGE,
-                           "trees with --loss=logistic move by whole steps, without damping: --a2, --step and "
-                           "--line-search=exact are not for them, and of methods --method=auto, bda or disdca would do");
+            return err_set(
+                err, BDA_USAGE,
+                "trees with --loss=logistic move by whole steps, without damping: --a2, --step and "
+                "--line-search=exact are not for them, and of methods --method=auto, bda or disdca would do");
     return true;
 }
 

@@ -25,14 +25,14 @@
 
 typedef struct momentum_run {
     dual_run base;
-    watch watch;       /* what dual_evaluate reports to */
+    watch watch; /* what dual_evaluate reports to */
     struct watch *outer;
-    double *nu;        /* [n] blocks in which the feature of a weight occurs */
-    double *v_before;  /* [n] of the round before */
-    double *ahead;     /* [n] w_y */
-    double t;          /* of the formula */
-    double least;      /* the least f so far, that of v_before */
-    double f;          /* of the round reported */
+    double *nu;       /* [n] blocks in which the feature of a weight occurs */
+    double *v_before; /* [n] of the round before */
+    double *ahead;    /* [n] w_y */
+    double t;         /* of the formula */
+    double least;     /* the least f so far, that of v_before */
+    double f;         /* of the round reported */
 } momentum_run;
 
 static momentum_run *of(watch *self)
@@ -174,7 +174,8 @@ static void solve(momentum_run *r, uint64_t t, double beta)
     base->report.local_seconds += clock_now() - begin;
 }
 
-static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
+static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch,
+                           bda_error *err)
 {
     momentum_run r;
     dual_run *base = &r.base;

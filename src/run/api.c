@@ -77,7 +77,8 @@ bda_data *bda_data_read_for(bda_comm *c, const bda_model *m, const bda_settings 
     err_clear(err);
     if (!is_sentence_task(m->task))
         return read_rows_for(c, m, s, path, err);
-    const sentences_request request = {.path = path, .blocks = settings_blocks(s, bda_comm_size(c)), .threads = (int)s->threads};
+    const sentences_request request = {
+        .path = path, .blocks = settings_blocks(s, bda_comm_size(c)), .threads = (int)s->threads};
     return sentences_for_model(c, m, &request, err);
 }
 

@@ -134,7 +134,8 @@ bool model_is_sound(const char *task, const loss *l, const model_shape *shape, u
         return false;
     const bool regression = strcmp(task, "regress") == 0;
     if (strcmp(task, "tag") == 0) /* and transitions between tags */
-        return !l->regression && classes >= 2 && shape->outputs == classes && shape->shared == (classes + 1) * classes;
+        return !l->regression && classes >= 2 && shape->outputs == classes &&
+               shape->shared == (classes + 1) * classes;
     return l->regression == regression && (regression ? classes == 0 : classes >= 2) &&
            shape->outputs == (classes > 2 ? classes : 1) && shape->shared == 0;
 }

@@ -10,8 +10,8 @@
 #include "run/model.h"
 
 /* Sections without which a model predicts something else, and that this program understands. */
-static const char *const known[] = {"model",     "labels",     "weights",  "shared-weights",
-                                    "sentences", "dictionary", "relations", MODEL_TABLE, NULL};
+static const char *const known[] = {"model",     "labels",    "weights", "shared-weights", "sentences", "dictionary",
+                                    "relations", MODEL_TABLE, NULL};
 /* These become fields of the model, others are kept as they are. */
 static const char *const own[] = {"model",    "labels",   "weights",       "shared-weights",
                                   "training", "settings", "feature-names", NULL};

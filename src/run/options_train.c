@@ -133,8 +133,9 @@ const bda_option train_options[] = {
      .argument = "WHEN",
      .preset = "",
      .choices = inferences,
-     .help = "of tag and parse, hinge and squared-hinge: seek the most violated outputs once a round (default of bda) "
-             "or in visits of sentences as well (default of other methods)",
+     .help =
+         "of tag and parse, hinge and squared-hinge: seek the most violated outputs once a round (default of bda) "
+         "or in visits of sentences as well (default of other methods)",
      AT(inference)},
     {.name = "learning-epochs",
      .type = BDA_INTEGER,
@@ -142,8 +143,9 @@ const bda_option train_options[] = {
      .preset = "",
      .least = 1,
      .most = 1000,
-     .help = "of tag and parse, hinge and squared-hinge: visits of each sentence in a local epoch, of which the first "
-             "may seek outputs; default: 10 with bda, else 1 of tag and 2 of parse",
+     .help =
+         "of tag and parse, hinge and squared-hinge: visits of each sentence in a local epoch, of which the first "
+         "may seek outputs; default: 10 with bda, else 1 of tag and 2 of parse",
      AT(learning_epochs)},
     {.name = "bias",
      .group = "problem",
@@ -490,8 +492,7 @@ static const bda_option select_own[] = {
 };
 
 /* Those of its own, and those of a training that it does not set itself. */
-static bda_option
-    select_table[sizeof select_own / sizeof *select_own + sizeof train_options / sizeof *train_options];
+static bda_option select_table[sizeof select_own / sizeof *select_own + sizeof train_options / sizeof *train_options];
 
 static void fill_select(void)
 {

@@ -15,10 +15,11 @@ static const struct {
     const char *command;
     const bda_option *options; /* NULL: made by select_options */
 } commands[] = {
-    {"train", train_options},       {"predict", predict_options}, {"convert", convert_options},
-    {"generate", generate_options}, {"export", export_options},   {"import", import_options},
-    {"info", info_options},         {"report", report_options},   {"bench", bench_options},
-    {"select", NULL},
+    {"train", train_options},     {"predict", predict_options},
+    {"convert", convert_options}, {"generate", generate_options},
+    {"export", export_options},   {"import", import_options},
+    {"info", info_options},       {"report", report_options},
+    {"bench", bench_options},     {"select", NULL},
 };
 
 static const char *command_names[sizeof commands / sizeof *commands + 1];

@@ -241,9 +241,13 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
     static const struct {
         const char *option, *tasks[3]; /* NULL-terminated */
     } owners[] = {
-        {"column", {"tag"}},   {"template", {"tag"}},           {"trees", {"parse"}},
-        {"labels", {"parse"}}, {"min-count", {"tag", "parse"}},
-        {"inference", {"tag", "parse"}}, {"learning-epochs", {"tag", "parse"}},
+        {"column", {"tag"}},
+        {"template", {"tag"}},
+        {"trees", {"parse"}},
+        {"labels", {"parse"}},
+        {"min-count", {"tag", "parse"}},
+        {"inference", {"tag", "parse"}},
+        {"learning-epochs", {"tag", "parse"}},
     };
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
         bool owned = !settings_given(s, owners[i].option);
@@ -267,7 +271,7 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
 /* Methods that learn whole sentences; the others need single rows, or second derivatives. */
 static bool check_sentences(const bda_settings *s, bda_error *err)
 {
-    static const char *const serve[] = {"auto",     "bda",      "momentum",  "disdca", "disdca-basic", "cocoa+",
+    static const char *const serve[] = {"auto",     "bda",       "momentum", "disdca",  "disdca-basic", "cocoa+",
                                         "dsvm-ave", "prox-grad", "admm",     "average", "perceptron"};
     if (strcmp(s->task, "tag") != 0 && strcmp(s->task, "parse") != 0)
         return strcmp(s->method, "momentum") != 0 ||

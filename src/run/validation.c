@@ -71,7 +71,7 @@ validation *validation_open(const problem *p, const bda_settings *s, bda_model *
     const char *const paths[] = {path};
     if (comm_agree(p->comm, ok, err)) /* sentences are read by the templates and the words of the model */
         v->data = p->task->structure ? bda_data_read_for(p->comm, v->model, v->settings, path, err)
-                               : data_read_known(p->comm, p->data->schema, false, v->settings, 1, paths, err);
+                                     : data_read_known(p->comm, p->data->schema, false, v->settings, 1, paths, err);
     if (v && v->data)
         return v;
     validation_close(v);

@@ -73,7 +73,8 @@ static inline bool next_output(const corpus *t, int i, uint16_t *y, bool first)
     }
 }
 
-static inline void add_row(const corpus *t, uint64_t row, int outputs, int output, long double *phi, long double scale)
+static inline void add_row(const corpus *t, uint64_t row, int outputs, int output, long double *phi,
+                           long double scale)
 {
     for (uint64_t j = t->start[row]; j < t->start[row + 1]; j++)
         phi[t->column[j] * (uint32_t)outputs + (uint32_t)output] += scale * t->value[j];

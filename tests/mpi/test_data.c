@@ -2,8 +2,8 @@
  * every format and for rows of very different lengths; and an error on one rank is an error on all. Every rank makes
  * the expectation itself, by reading the file alone. */
 #include "data/data.h"
-#include "data/schema.h"
 #include "data/digest.h"
+#include "data/schema.h"
 #include "mpi/check.h"
 
 #include <stdlib.h>

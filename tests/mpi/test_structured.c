@@ -57,7 +57,8 @@ static bool look_at_round(watch *self, const round_report *report, const double 
     for (int i = 0; i < UNITS; i++)
         primal += loss_of_unit(t, i, f, at);
     if (!(fabsl(primal - report->primal) < 1e-9L * (1 + primal)))
-        fprintf(stderr, "%s, %s, round %llu: primal %.17g, wanted %.17Lg\n", t->kind->name, f->method, (unsigned long long)report->round, report->primal, primal);
+        fprintf(stderr, "%s, %s, round %llu: primal %.17g, wanted %.17Lg\n", t->kind->name, f->method,
+                (unsigned long long)report->round, report->primal, primal);
     CHECK(fabsl(primal - report->primal) < 1e-9L * (1 + primal));
     if (f->certified) {
         CHECK(report->gap >= 0);

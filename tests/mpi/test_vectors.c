@@ -248,8 +248,13 @@ static int try_row(comm *c, const row *r, const method *m)
         if (m->sentences && l->regression)
             continue;
         data *d = m->sentences ? made_sentences(c, &err) : made(c, l->regression, &err);
-        problem_request request = {
-            .task = m->sentences ? "tag" : NULL, .loss = l, .cost = 1, .epsilon = 0.1, .bias = -1, .threads = 1, .l1_ratio = l1 ? 0.2 : 0};
+        problem_request request = {.task = m->sentences ? "tag" : NULL,
+                                   .loss = l,
+                                   .cost = 1,
+                                   .epsilon = 0.1,
+                                   .bias = -1,
+                                   .threads = 1,
+                                   .l1_ratio = l1 ? 0.2 : 0};
         bool ok = d && problem_open(&p, c, d, &request, &err);
         EXPECT(ok, "%s", err.text);
         if (ok && method_serves(m, &p, &err)) {

@@ -38,7 +38,8 @@ static penalty draw(const struct kind *k, int trial)
              columns = trial ? (uint64_t)uniform(1, COLUMNS) : 1;
     for (uint64_t j = 0; j < columns; j++)
         factor[j] = power(-2, 2);
-    penalty p = penalty_for(columns, classes, trial % 2 ? SHARED : 0, k->l1_ratio, k->factors ? factor : NULL, 1 + trial % 3);
+    penalty p =
+        penalty_for(columns, classes, trial % 2 ? SHARED : 0, k->l1_ratio, k->factors ? factor : NULL, 1 + trial % 3);
     double size = power(-4, 4);
     for (uint64_t j = 0; j < p.n; j++) {
         v[j] = size * uniform(-1, 1);

@@ -73,7 +73,8 @@ static void walk(corpus *t, bool squared, int rounds, const subproblem *model, d
 static void test_evaluation(void **state)
 {
     (void)state;
-    FOR_ALL (kind, loss) {
+    FOR_ALL(kind, loss)
+    {
         corpus t;
         const bool squared = loss == 1;
         corpus_open(&t, structures[kind], svm_losses[loss], C, K);
@@ -153,24 +154,24 @@ static void test_local_minimum(void **state)
                                  {.a1 = 1, .learning = 5},
                                  {.a1 = 2, .h = h},
                                  {.a1 = 2, .a2 = 0.5, .h = h, .learning = 2}};
-    FOR_ALL (kind, loss)
-        for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-            corpus t;
-            const bool squared = loss == 1;
-            corpus_open(&t, structures[kind], svm_losses[loss], C, K);
-            double w[WEIGHTS_MOST], dv[WEIGHTS_MOST] = {0};
-            walk(&t, squared, 2, &models[m], 0.8, w);
-            subproblem s = models[m];
-            s.h = s.h && t.trees ? of_columns : s.h;
-            s.w = w;
-            s.epochs = 3000;
-            for (block **b = t.blocks; *b; b++) {
-                block_direction d;
-                block_solve(*b, &s, dv, &d);
-                check_minimum(&t, *b, squared, &s, w, dv);
-            }
-            corpus_close(&t);
+    FOR_ALL(kind, loss)
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        corpus t;
+        const bool squared = loss == 1;
+        corpus_open(&t, structures[kind], svm_losses[loss], C, K);
+        double w[WEIGHTS_MOST], dv[WEIGHTS_MOST] = {0};
+        walk(&t, squared, 2, &models[m], 0.8, w);
+        subproblem s = models[m];
+        s.h = s.h && t.trees ? of_columns : s.h;
+        s.w = w;
+        s.epochs = 3000;
+        for (block **b = t.blocks; *b; b++) {
+            block_direction d;
+            block_solve(*b, &s, dv, &d);
+            check_minimum(&t, *b, squared, &s, w, dv);
         }
+        corpus_close(&t);
+    }
 }
 
 /* dv is X da however the block got there, and slope, curve and limit describe xi* along the ray. */
@@ -181,36 +182,36 @@ static void test_direction(void **state)
                                  {.a1 = 0, .a2 = 20, .epochs = 1},
                                  {.a1 = 5, .epochs = 1, .separate = true},
                                  {.a1 = 1.0 / 64, .epochs = 2}};
-    FOR_ALL (kind, loss)
-        for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-            corpus t;
-            const bool squared = loss == 1;
-            corpus_open(&t, structures[kind], svm_losses[loss], C, K);
-            double w[WEIGHTS_MOST], dv[WEIGHTS_MOST];
-            walk(&t, squared, 2, &models[m], 0.5, w);
-            block *one = t.blocks[1], *alone[] = {one, NULL};
-            corpus part = t; /* read_dual sees this block alone */
-            part.blocks = alone;
-            long double before[WEIGHTS_MOST], after[WEIGHTS_MOST];
-            const long double start = read_dual(&part, squared, before);
-            subproblem s = models[m];
-            block_direction d;
-            s.w = w;
-            block_solve(one, &s, dv, &d);
-            const double eta = d.limit < 2 ? 1 : 0.5;
-            block_move(one, eta);
-            const long double change = read_dual(&part, squared, after) - start;
-            double largest = 0;
-            for (int j = 0; j < WEIGHTS_MOST; j++) {
-                if (j < (int)t.problem.n)
-                    assert_true(fabsl(after[j] - before[j] - eta * (long double)dv[j]) < 1e-11);
-                largest = fmax(largest, j < (int)t.problem.n ? fabs(dv[j]) : 0);
-            }
-            assert_true(d.largest == largest);
-            assert_true(fabsl(change - eta * (d.slope + 0.5 * eta * d.curve)) < 1e-11);
-            assert_true(d.limit >= 1);
-            corpus_close(&t);
+    FOR_ALL(kind, loss)
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        corpus t;
+        const bool squared = loss == 1;
+        corpus_open(&t, structures[kind], svm_losses[loss], C, K);
+        double w[WEIGHTS_MOST], dv[WEIGHTS_MOST];
+        walk(&t, squared, 2, &models[m], 0.5, w);
+        block *one = t.blocks[1], *alone[] = {one, NULL};
+        corpus part = t; /* read_dual sees this block alone */
+        part.blocks = alone;
+        long double before[WEIGHTS_MOST], after[WEIGHTS_MOST];
+        const long double start = read_dual(&part, squared, before);
+        subproblem s = models[m];
+        block_direction d;
+        s.w = w;
+        block_solve(one, &s, dv, &d);
+        const double eta = d.limit < 2 ? 1 : 0.5;
+        block_move(one, eta);
+        const long double change = read_dual(&part, squared, after) - start;
+        double largest = 0;
+        for (int j = 0; j < WEIGHTS_MOST; j++) {
+            if (j < (int)t.problem.n)
+                assert_true(fabsl(after[j] - before[j] - eta * (long double)dv[j]) < 1e-11);
+            largest = fmax(largest, j < (int)t.problem.n ? fabs(dv[j]) : 0);
         }
+        assert_true(d.largest == largest);
+        assert_true(fabsl(change - eta * (d.slope + 0.5 * eta * d.curve)) < 1e-11);
+        assert_true(d.limit >= 1);
+        corpus_close(&t);
+    }
 }
 
 int main(void)
