@@ -155,6 +155,7 @@ static bool conclude(const invocation *v, const bench_plan *plan, const bool *ma
     char *page = bench_path(v, "report", ".html");
     bda_report *report = read_logs(v, plan, made, err);
     const bool ok = report && bda_report_write(report, page, err) && write_table(v, plan, report, why, err);
+    fflush(stdout); /* the table stands before the line about the report also where both go to one file */
     if (ok && !is_set(v, "quiet"))
         say(v, "the report is %s", page);
     bda_report_free(report);
@@ -184,7 +185,7 @@ static int compare(const invocation *v, const bench_plan *plan, bda_error *err)
         any = any || made[i];
     int status = whole ? EXIT_DONE : 130;
     if (!any && whole)
-        say(v, "no run came to an end");
+        say(v, "no run finished");
     if (any ? !conclude(v, plan, made, why, err) : whole)
         status = EXIT_FAILED;
     free(made);

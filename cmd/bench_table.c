@@ -4,14 +4,14 @@
 
 #include "bench.h"
 
+enum { ROUNDS, VECTORS, BYTES, SECONDS, QUANTITIES };
+
 static void print_number(FILE *to, int quantity, double x)
 {
     char text[32];
     if (isnan(x))
         snprintf(text, sizeof text, "-");
-    else if (quantity == 3)
-        snprintf(text, sizeof text, "%.3g", x);
-    else if (quantity == 2)
+    else if (quantity == SECONDS)
         snprintf(text, sizeof text, "%.3g", x);
     else
         snprintf(text, sizeof text, "%.0f", x);
@@ -20,7 +20,8 @@ static void print_number(FILE *to, int quantity, double x)
 
 static void print_quantity(FILE *to, const bda_run_summary *runs, size_t count, bool dual, int quantity)
 {
-    static const char *const names[] = {"rounds", "vectors", "bytes", "seconds"};
+    static const char *const names[] = {
+        [ROUNDS] = "rounds", [VECTORS] = "vectors", [BYTES] = "bytes", [SECONDS] = "seconds"};
     char heading[64];
     snprintf(heading, sizeof heading, "%s to %s", names[quantity], dual ? "dual" : "primal");
     fprintf(to, "  %-34s", heading);
@@ -50,10 +51,10 @@ void bench_print_table(FILE *to, const bda_report *report)
         }
         fprintf(to, "%s: optimum %.10g", runs[0].problem, runs[0].optimum);
         if (runs[0].uncertainty > 0)
-            fprintf(to, ", certified to %.2g of it", runs[0].uncertainty);
+            fprintf(to, ", certified to a relative %.2g", runs[0].uncertainty);
         fprintf(to, "\n");
         for (int dual = 0; dual < 2; dual++)
-            for (int quantity = 0; quantity < 4; quantity++)
+            for (int quantity = 0; quantity < QUANTITIES; quantity++)
                 print_quantity(to, runs, count, dual, quantity);
         fprintf(to, "\n");
     }

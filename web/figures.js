@@ -44,7 +44,7 @@ function lineSpec(problem, y, label, extra) {
 // A figure with caption, chart, what the keyboard reads aloud, and a table.
 function figure(title, note, spec, table, wide) {
     const id = "figure-" + (figure.next = (figure.next || 0) + 1);
-    const host = element("div", { class: "chart", "aria-label": `${title}. Arrow keys read the points.` });
+    const host = element("div", { class: "chart", "aria-label": `${title}. Arrow keys read out the points.` });
     const readout = element("div", { class: "readout", "aria-live": "polite" });
     const details = element("details", {}, element("summary", {}, "Table"));
     const caption = element("figcaption", {}, element("h3", { id }, title));
@@ -69,7 +69,7 @@ function reachedTable(problem, measure, caption) {
         const value = to[axis.reached];
         return axis.unit(state.x === "loading" && known(value) ? value + (run.load || 0) : value);
     }), short(run[column][run[column].length - 1])]);
-    const unit = axis.reached === null ? "No table of passes: choose rounds, vectors, bytes or seconds. "
+    const unit = axis.reached === null ? "Choose rounds, vectors, bytes or seconds as the horizontal axis to fill this table. "
         : `${axis.label[0].toUpperCase()}${axis.label.slice(1)} until the relative distance was first below. `;
     return element("div", {}, element("p", { class: "quiet" }, unit), tableOf(caption, head, rows));
 }
@@ -96,7 +96,7 @@ function gapFigure(problem) {
 function stepFigure(problem) {
     const steps = (run) => run.step.map((s, i) => (i > 0 ? s : null));
     return figure("Step sizes", null, () => lineSpec(problem, steps, "step size", { yLog: false, fromZero: true }),
-        () => tableOf("Step sizes", ["run", "least", "median", "largest", "trials a round"], problem.runs.map((run) => {
+        () => tableOf("Step sizes", ["run", "smallest", "median", "largest", "trials per round"], problem.runs.map((run) => {
             const sorted = steps(run).filter(known).sort((a, b) => a - b);
             const trials = run.search.slice(1).filter(known);
             return [run.label, short(sorted[0]), short(sorted[sorted.length >> 1]), short(sorted[sorted.length - 1]),
@@ -143,7 +143,7 @@ function speedupFigure(problem, loading) {
         x: "ranks × threads",
         formatX: count,
         ticksX: distinct(all.map((s) => s.x)),
-        y: `times faster to ${targetName()}`,
+        y: `speed-up to ${targetName()}`,
         xLog: false,
         yLog: false,
         fromZero: true,
@@ -151,7 +151,7 @@ function speedupFigure(problem, loading) {
             ...all.flatMap((s) => kinds.map(([kind, name], i) => ({
                 label: `${s.label}, ${name}`, ...seriesColour(problem, s), dash: i, x: s.x, y: values(s, kind), points: true,
             }))),
-            { label: "as many times as there are more", colour: 6, dash: 2, x: [base, base * most], y: [1, most], thin: true },
+            { label: "ideal", colour: 6, dash: 2, x: [base, base * most], y: [1, most], thin: true },
         ],
     }), () => tableOf("Speed-up", ["method", "ranks × threads", ...TARGETS.map((t) => exponent(Math.round(Math.log10(t))))],
         all.flatMap((s) => kinds.flatMap(([kind, name]) => s.x.map((x, i) => [`${s.label}, ${name}`, count(x),
@@ -165,14 +165,14 @@ function profileSection(problem) {
         return [s.label, count(s.x[k]), stack(shares), ...shares.map(seconds), seconds((run.total || 0) + (run.load || 0))];
     }));
     return element("section", { class: "wide", "aria-label": "Time profile" }, element("h3", {}, "Time profile over ranks × threads"),
-        partsKey(parts), tableOf("Time profile", ["method", "ranks × threads", "", ...parts, "in all"], rows, 2));
+        partsKey(parts), tableOf("Time profile", ["method", "ranks × threads", "", ...parts, "total"], rows, 2));
 }
 
 function blocksFigure(problem) {
     const all = ofKind(problem, "blocks");
     const what = () => (AXES[state.x].reached === null ? AXES.round : AXES[state.x]);
     const values = (s, k) => s.runs.map((i) => problem.runs[i].reached.primal[k][what().reached]);
-    return figure("Over the number of blocks", null, () => ({
+    return figure("Effect of the number of blocks", null, () => ({
         x: "blocks",
         ticksX: distinct(all.map((s) => s.x)),
         y: `${what().label} to primal ${targetName()}`,
@@ -181,7 +181,7 @@ function blocksFigure(problem) {
         formatX: count,
         formatY: what().unit,
         lines: all.map((s) => ({ label: s.label, ...seriesColour(problem, s), x: s.x, y: values(s, state.target), points: true })),
-    }), () => tableOf("Over the number of blocks", ["method", "blocks", ...TARGETS.map((t) => exponent(Math.round(Math.log10(t))))],
+    }), () => tableOf("Effect of the number of blocks", ["method", "blocks", ...TARGETS.map((t) => exponent(Math.round(Math.log10(t))))],
         all.flatMap((s) => s.x.map((x, i) => [s.label, count(x), ...TARGETS.map((_, k) => what().unit(values(s, k)[i]))]))));
 }
 
@@ -189,9 +189,9 @@ function blocksFigure(problem) {
 
 function projectionFigure(problem) {
     const able = () => shownRuns(problem).filter((run) => run.projection.machines.length > 1);
-    return figure(`Projected to other machines, ${report.network}`,
-        "A model, not a measurement: the local work of this run divided among M machines, its rounds and vectors as they are, "
-        + "and messages at this bandwidth and latency. M is at most the number of blocks.",
+    return figure(`Projected time on M machines (${report.network})`,
+        "A model, not a measurement: the local work of each run divided among M machines, with the same rounds and vectors, "
+        + "and messages at this bandwidth and latency. M cannot exceed the number of blocks.",
         () => ({
             x: "machines",
             ticksX: distinct(able().map((run) => run.projection.machines)),

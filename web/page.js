@@ -50,10 +50,10 @@ function toggle(label, name) {
 function controls() {
     const scaled = report.problems.some((problem) => problem.runs.some((run) => run.now));
     return element("div", { class: "bar", role: "group", "aria-label": "Axes of all figures" },
-        choice("Across", "x", Object.entries(AXES).map(([name, axis]) => [name, axis.label])),
-        toggle("logarithmic across", "xlog"), toggle("logarithmic upward", "ylog"),
-        scaled ? choice("Primal of", "primal", [["primal", "the best model so far"], ["now", "w in each round"]]) : null,
-        choice("Accuracy of speed-ups", "target", TARGETS.map((t, k) => [k, exponent(Math.round(Math.log10(t)))]), Number));
+        choice("Horizontal axis", "x", Object.entries(AXES).map(([name, axis]) => [name, axis.label])),
+        toggle("log x", "xlog"), toggle("log y", "ylog"),
+        scaled ? choice("Primal", "primal", [["primal", "of the best model so far"], ["now", "of w in each round"]]) : null,
+        choice("Target accuracy", "target", TARGETS.map((t, k) => [k, exponent(Math.round(Math.log10(t)))]), Number));
 }
 
 function swatch(run) {
@@ -99,14 +99,14 @@ function legend(problem, own) {
 // ---- words and settings
 
 function howItEnded(run) {
-    const reasons = { gap: "reached its gap", "max-rounds": "stopped at its most rounds", "max-time": "stopped at its most time",
-        stalled: "stopped where numbers end", interrupted: "was interrupted", finished: "finished" };
-    if (run.logged === 0) return "has no round yet";
-    return run.end ? reasons[run.end] || `ended: ${run.end}` : report.refresh ? "is still running" : "has no end: broken off, or still running";
+    const reasons = { gap: "gap reached", "max-rounds": "round limit", "max-time": "time limit",
+        stalled: "numerical precision reached", interrupted: "interrupted", finished: "finished" };
+    if (run.logged === 0) return "no round yet";
+    return run.end ? reasons[run.end] || `ended: ${run.end}` : report.refresh ? "running" : "no end in the log: killed, or still running";
 }
 
 function outcomeTable(problem) {
-    return tableOf("How the runs ended", ["run", "how it ended", "rounds", "training", "loading", "memory", "log"],
+    return tableOf("How the runs ended", ["run", "stopped by", "rounds", "training", "loading", "memory", "log"],
         problem.runs.map((run) => [run.label, howItEnded(run), count(run.rounds), seconds(run.total), seconds(run.load), bytes(run.memory),
             run.path]), 1);
 }
@@ -130,10 +130,10 @@ function settings(problem) {
 function optimumWords(problem) {
     if (!known(problem.optimum)) return "No run has a round yet.";
     if (!known(problem.floor))
-        return `Least objective seen: ${Number(problem.optimum.toPrecision(10))}. No run has a dual, so how far it is from the optimum is not known.`;
+        return `Lowest objective seen: ${Number(problem.optimum.toPrecision(10))}. No run has a dual, so its distance to the optimum is unknown.`;
     const optimum = `Optimum: ${Number(problem.optimum.toPrecision(10))}`;
     if (problem.floor === 0) return optimum + ".";
-    return `${optimum}, certified to ${short(problem.floor)} of it; distances below that are uncertain and shaded.`;
+    return `${optimum}, certified to a relative ${short(problem.floor)}; smaller distances are shaded because they are uncertain.`;
 }
 
 // ---- the page
@@ -161,7 +161,7 @@ function section(problem) {
         grid.append(shareSection(problem));
     }
     grid.append(settings(problem));
-    return element("section", {}, element("h2", {}, problem.title || "a problem without a name"),
+    return element("section", {}, element("h2", {}, problem.title || "unnamed problem"),
         element("p", { class: "quiet" }, optimumWords(problem)), legend(problem, own), grid);
 }
 
@@ -173,10 +173,10 @@ function build() {
     const parts = [
         element("h1", {}, "Training runs"),
         element("p", { class: "quiet" }, `${count(runs)} run${runs === 1 ? "" : "s"} of ${count(report.problems.length)} `
-            + `problem${report.problems.length === 1 ? "" : "s"}. Drag in a figure to enlarge a part of it, double-click for all of it; `
-            + "arrow keys read its points. Long runs are drawn at a part of their rounds; tables are made of all."),
-        open ? element("p", { class: "note" }, `${count(open)} of them ${open === 1 ? "has" : "have"} not ended`
-            + (report.refresh ? "; the page follows them." : ".")) : null,
+            + `problem${report.problems.length === 1 ? "" : "s"}. Drag in a figure to zoom, double-click to reset; `
+            + "arrow keys read out the points. Long runs are thinned for drawing; the tables use every round."),
+        open ? element("p", { class: "note" }, `${count(open)} of them ${open === 1 ? "has" : "have"} not finished`
+            + (report.refresh ? "; this page updates itself." : ".")) : null,
         controls(), ...report.problems.map(section)];
     document.getElementById("page").append(...parts.filter(Boolean));
     if (report.refresh && open) setTimeout(() => location.reload(), 1000 * report.refresh);
