@@ -293,9 +293,10 @@ static int run_select(invocation *v)
         return EXIT_FAILED;
     }
     bool ok = prepare(&s, &err);
-    const char *const input[] = {v->argument[0], bda_get(v->settings, "groups")};
+    const char *const input[] = {v->argument[0], bda_get(v->settings, "groups"),
+                                 bda_get(v->settings, "feature-penalty"), bda_get(v->settings, "weights")};
     const bda_output output[] = {{path, BDA_FILE_MODEL}};
-    ok = ok && can_write(v, output, 1, input, 2, &err);
+    ok = ok && can_write(v, output, 1, input, 4, &err);
     bda_data *data = ok ? read_data(v, 1, v->argument, &err) : NULL;
     if (data)
         note_data(v, data, v->argument[0]);

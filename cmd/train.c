@@ -108,12 +108,13 @@ static int train_and_write(const invocation *v, const bda_data *data, const char
 /* May the outputs be written: are they none of the files that are read? */
 static bool can_write_beside(const invocation *v, const bda_output *output, int outputs, int files, bda_error *err)
 {
-    const char **input = calloc((size_t)files + 1, sizeof *input);
+    const char **input = calloc((size_t)files + 2, sizeof *input);
     if (!bda_comm_agree(v->comm, input != NULL, err))
         return false;
     memcpy(input, v->argument, (size_t)files * sizeof *input);
     input[files] = bda_get(v->settings, "feature-penalty");
-    const bool ok = can_write(v, output, outputs, input, files + 1, err);
+    input[files + 1] = bda_get(v->settings, "weights");
+    const bool ok = can_write(v, output, outputs, input, files + 2, err);
     free(input);
     return ok;
 }

@@ -172,7 +172,7 @@ typedef struct bda_data_summary {
  * standard input (where there is one rank only). Several files are read as if they were one, in the order of their
  * names. With "{rank}" in the path, or "{rank:05}" for five digits with zeros in front, each rank reads files of its
  * own; ranks count from 0, and a file for a rank beyond the last is refused, not left out. Settings: a "train",
- * "predict", "convert" or "info" set; zero-based, blocks and threads are used. Collective. */
+ * "predict", "convert" or "info" set; zero-based, blocks, threads and weights are used. Collective. */
 BDA_API bda_data *bda_data_read(bda_comm *comm, const bda_settings *settings, const char *path, bda_error *err);
 /* The same for `count` > 0 files (or directories, patterns), one behind the other in the order given. Collective. */
 BDA_API bda_data *bda_data_read_files(bda_comm *comm, const bda_settings *settings, uint64_t count,
@@ -210,6 +210,10 @@ typedef struct bda_matrix {
 /* Copies it in the smallest form that loses nothing. Each rank passes its own rows. Collective. */
 BDA_API bda_data *bda_data_matrix(bda_comm *comm, const bda_settings *settings, const bda_matrix *matrix,
                                   bda_error *err);
+/* Gives this rank's rows weights: finite numbers from 0 on, [own_rows], not all of them 0. C is multiplied by them: a
+ * weight of 3 is three copies of a row, a row of weight 0 is taken out of the data, exactly. Once at most, and not for
+ * sentences; before folds are made. Collective. */
+BDA_API bool bda_data_weigh(bda_comm *comm, bda_data *data, const double *weight, bda_error *err);
 BDA_API void bda_data_summarise(const bda_data *data, bda_data_summary *summary);
 /* Writes one JSON object: the summary, and the labels with their counts. Collective; rank 0 writes. */
 BDA_API bool bda_data_describe(bda_comm *comm, const bda_data *data, const char *path, bda_error *err);

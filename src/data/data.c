@@ -65,6 +65,32 @@ void data_free(data *d)
     mem_free(d, sizeof *d);
 }
 
+double *data_take_weights(data *d, bda_error *err)
+{
+    double *weight = ARENA_TAKE(&d->memory->small, double, d->rows.count, err);
+    d->weight = weight;
+    return weight;
+}
+
+void data_replace_rows(data *d, data *by)
+{
+    const data was = *d;
+    *d = *by;
+    *by = was;
+    d->memory->schema = by->memory->schema;
+    d->schema = by->schema;
+    by->memory->schema = NULL;
+    memcpy(d->memory->format, by->memory->format, sizeof d->memory->format);
+    d->bytes_read = by->bytes_read;
+    d->binary = by->binary;
+    d->reordered = by->reordered;
+    d->files = by->files;
+    d->empty_files = by->empty_files;
+    d->first_empty = by->first_empty;
+    d->seconds += by->seconds;
+    data_free(by);
+}
+
 static data *data_new(const char *name, uint64_t blocks, int rank, int size, bda_error *err)
 {
     data *d = mem_resize(NULL, 0, sizeof *d, "data", err);

@@ -19,6 +19,7 @@ typedef struct targets {
 struct bda_data {
     rows rows; /* bias 0; columns = features */
     targets target;
+    const double *weight; /* [rows.count] all above 0; NULL: 1 */
 
     /* The same on all ranks */
     uint64_t features;           /* n without a constant feature: largest column + 1 */
@@ -132,6 +133,14 @@ data *data_copy_matrix(comm *c, uint64_t blocks, const bda_matrix *m, bda_error 
 /* The rows whose `keep` is not 0 ([rows of this rank], each row a unit) as data of their own, with the same number of
  * features. Labels that none of them has are not known there. Collective. */
 data *data_subset(comm *c, const data *d, const uint8_t *keep, uint64_t blocks, bda_error *err);
+
+/* See bda_data_weigh. Collective. */
+bool data_weigh(comm *c, data *d, const double *weight, bda_error *err);
+/* Room for the weights of the rows, part of `d`. NULL without memory; local. */
+double *data_take_weights(data *d, bda_error *err);
+/* `d` gets the rows of `by`, which is freed, and remains what it is otherwise: its name, where it came from, its columns'
+ * names. Local. */
+void data_replace_rows(data *d, data *by);
 
 void data_free(data *d);
 

@@ -1,4 +1,4 @@
-/* digest.c - see digest.h. Each row has a hash of its place, label and cells; their sum, modulo 2^64, is the same in
+/* digest.c - see digest.h. Each row has a hash of its place, label, weight and cells; their sum, modulo 2^64, is the same in
  * any order. Rows of equal content are held in the same form wherever they came from, so the bytes that are held can
  * be hashed. */
 #include "data/digest.h"
@@ -43,7 +43,10 @@ uint64_t data_digest(comm *c, const data *d, int threads)
 #pragma omp parallel for schedule(static) reduction(+ : sum) num_threads(threads) if (threads > 1)
     for (uint64_t i = 0; i < d->rows.count; i++) {
         const uint64_t place_and_label[] = {before + i, label_bits(d, i)};
-        sum += hash_cells(&d->rows, i, XXH3_64bits(place_and_label, sizeof place_and_label));
+        uint64_t seed = XXH3_64bits(place_and_label, sizeof place_and_label);
+        if (d->weight)
+            seed = XXH3_64bits_withSeed(&d->weight[i], sizeof d->weight[i], seed);
+        sum += hash_cells(&d->rows, i, seed);
     }
     comm_sum_counts(c, &sum, 1);
     const uint64_t all[] = {sum, d->instances, d->features, hash_names(d)};

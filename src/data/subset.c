@@ -61,6 +61,17 @@ data *data_subset(comm *c, const data *d, const uint8_t *keep, uint64_t blocks, 
     const double began = clock_now();
     shard s = {.named = !d->target.real, .features = d->features};
     snprintf(s.format, sizeof s.format, "%s", "memory");
-    const bool ok = take_rows(&s, d, keep, err);
-    return shard_finish(c, &s, ok, false, d->name, blocks, began, err);
+    bool ok = take_rows(&s, d, keep, err);
+    data *part = shard_finish(c, &s, ok, false, d->name, blocks, began, err);
+    if (!part || !d->weight)
+        return part;
+    double *weight = data_take_weights(part, err);
+    if (!comm_agree(c, weight != NULL, err)) {
+        data_free(part);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < d->rows.count; i++)
+        if (keep[i])
+            *weight++ = d->weight[i];
+    return part;
 }

@@ -177,10 +177,7 @@ static double mean_norm(problem *p, double *mine, double *all)
 /* A bound of the second derivative of the losses; their slope where they have kinks. */
 static double steepness(const problem *p)
 {
-    double C = 0;
-    for (uint64_t m = 0; m < p->classes; m++)
-        C = fmax(C, p->cost[m]);
-    return C * p->task->steepness;
+    return p->most_cost * p->task->steepness;
 }
 
 /* With the squared norm the Hessian of the conjugate is 1 / (1 + kappa) everywhere: a number in place of a vector.

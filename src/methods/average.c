@@ -72,7 +72,7 @@ static void train_block(average_run *r, uint64_t k)
     block *b = r->base.blocks[k];
     block_direction *d = &r->direction[k];
     const uint64_t n = p->n, count = block_count(b);
-    double scale = (double)p->data->instances / (double)count, first = 0, travelled = 0, cells = 0;
+    double scale = p->weight_all / problem_weight(p, k), first = 0, travelled = 0, cells = 0;
     for (int64_t pass = 0; count > 0 && pass < r->epochs; pass++) {
         block_value value;
         block_evaluate(b, r->model[k], travelled, &value);
@@ -109,7 +109,7 @@ static double weigh_models(average_run *r)
     const problem *p = r->base.p;
     double largest = 0;
     for (uint64_t k = 0; k < r->base.local; k++) {
-        double weight = (double)block_count(r->base.blocks[k]) / (double)p->data->instances;
+        double weight = problem_weight(p, k) / p->weight_all;
         for (uint64_t j = 0; j < p->n; j++)
             r->model[k][j] *= weight;
         largest = fmax(largest, vec_largest(r->model[k], p->n, p->threads));

@@ -67,7 +67,7 @@ static inline shape shape_of(const problem *p, uint64_t row, uint64_t side)
 
 static inline double cost_at(const problem *p, uint64_t row)
 {
-    return p->cost[!p->loss->regression && p->data->target.class[row] == 1];
+    return problem_cost(p, !p->loss->regression && p->data->target.class[row] == 1, row);
 }
 
 /* w = 0, b = C/2, and xi and s of the size of the offsets. alpha goes to the point that certifies. */

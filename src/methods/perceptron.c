@@ -145,7 +145,7 @@ ROWS_INLINE bool learn_label(const problem *p, uint64_t row, double *w, rows_for
     double y = positive ? 1 : -1;
     if (y * rows_dot(&p->rows, form, row, w) > 0)
         return false;
-    rows_add(&p->rows, form, row, y * p->cost[positive], w);
+    rows_add(&p->rows, form, row, y * problem_cost(p, positive, row), w);
     return true;
 }
 
@@ -159,8 +159,9 @@ ROWS_INLINE bool learn_class(const problem *p, uint64_t row, double *w, double *
             best = m;
     if (score[y] > score[best])
         return false;
-    rows_add_classes(&p->rows, form, row, 2, (const uint32_t[]){y, best}, (const double[]){p->cost[y], -p->cost[y]},
-                     NULL, p->classes, w);
+    const double C = problem_cost(p, y, row);
+    rows_add_classes(&p->rows, form, row, 2, (const uint32_t[]){y, best}, (const double[]){C, -C}, NULL, p->classes,
+                     w);
     return true;
 }
 

@@ -55,9 +55,9 @@ LOSS_INLINE target target_of(const instances *b, loss_kind kind, uint64_t i)
 {
     const problem *p = b->p;
     if (kind >= LOSS_EPSILON_INSENSITIVE)
-        return (target){p->data->target.real[b->first_row + i], p->cost[0]};
+        return (target){p->data->target.real[b->first_row + i], problem_cost(p, 0, b->first_row + i)};
     bool positive = p->data->target.class[b->first_row + i];
-    return (target){positive ? 1 : -1, p->cost[positive]};
+    return (target){positive ? 1 : -1, problem_cost(p, positive, b->first_row + i)};
 }
 
 typedef struct jet {
@@ -232,6 +232,11 @@ static uint32_t class_of(const instances *b, uint64_t i)
     return b->p->data->target.class[b->first_row + i];
 }
 
+static double cost_of(const instances *b, uint64_t i)
+{
+    return problem_cost(b->p, class_of(b, i), b->first_row + i);
+}
+
 /* C times the probabilities of the classes */
 static void softmax_bend(const double *z, uint64_t classes, double C, double *bend)
 {
@@ -267,7 +272,7 @@ static void softmax_slopes(const instances *b, const double *z, double *s)
     const uint64_t T = b->width;
     for (uint64_t i = 0; i < b->count; i++, z += T, s += T) {
         uint32_t y = class_of(b, i);
-        softmax_bend(z, T, b->p->cost[y], s);
+        softmax_bend(z, T, cost_of(b, i), s);
         double others = 0;
         for (uint64_t k = 0; k < T; k++) {
             others += k == y ? 0 : s[k];
@@ -283,7 +288,7 @@ static void svm_slopes(const instances *b, const double *z, double *s)
     const bool squared = b->p->loss->kind != LOSS_HINGE;
     for (uint64_t i = 0; i < b->count; i++, z += T, s += T) {
         uint32_t y = class_of(b, i);
-        double C = b->p->cost[y];
+        double C = cost_of(b, i);
         memset(s, 0, T * sizeof *s);
         rival worst = worst_rival(T, y, z[y], 0, z, 0, NULL, NULL);
         double r = squared ? 2 * C * worst.M : worst.M > 0 ? C : 0;
@@ -298,7 +303,7 @@ static double softmax_conjugate(const instances *b, const double *s)
     sum all = {0, 0};
     for (uint64_t i = 0; i < b->count; i++, s += T) {
         uint32_t y = class_of(b, i);
-        double C = b->p->cost[y];
+        double C = cost_of(b, i);
         for (uint64_t k = 0; k < T; k++)
             if (k != y)
                 sum_add(&all, entropy_term(-s[k], C));
@@ -317,7 +322,7 @@ static double svm_conjugate(const instances *b, const double *s)
         double others = 0;
         for (uint64_t k = 0; k < T; k++)
             others -= k == y ? 0 : s[k];
-        sum_add(&all, (squared ? others * (others / (4 * b->p->cost[y])) : 0) - others);
+        sum_add(&all, (squared ? others * (others / (4 * cost_of(b, i))) : 0) - others);
     }
     return sum_value(&all);
 }
@@ -325,7 +330,7 @@ static double svm_conjugate(const instances *b, const double *s)
 static void softmax_curvature(const instances *b, const double *z, double *bend)
 {
     for (uint64_t i = 0; i < b->count; i++)
-        softmax_bend(z + i * b->width, b->width, b->p->cost[class_of(b, i)], bend + i * b->width);
+        softmax_bend(z + i * b->width, b->width, cost_of(b, i), bend + i * b->width);
 }
 
 static void softmax_unit_along(const instances *b, uint64_t i, const double *z, const double *const *q,
@@ -333,7 +338,7 @@ static void softmax_unit_along(const instances *b, uint64_t i, const double *z, 
 {
     const uint64_t T = b->width, base = i * T;
     const uint32_t y = class_of(b, i);
-    const double C = b->p->cost[y];
+    const double C = cost_of(b, i);
     double most = -INFINITY, total = 0, mean[MOST] = {0};
     for (uint64_t k = 0; k < T; k++)
         most = fmax(most, moved(z, a->m, q, t, base + k));
@@ -363,7 +368,7 @@ static void svm_unit_along(const instances *b, uint64_t i, const double *z, cons
 {
     const uint64_t T = b->width, base = i * T;
     const uint32_t y = class_of(b, i);
-    const double C = b->p->cost[y];
+    const double C = cost_of(b, i);
     const bool squared = b->p->loss->kind != LOSS_HINGE;
     rival worst = worst_rival(T, y, moved(z, a->m, q, t, base + y), base, z, a->m, q, t);
     if (worst.M == 0)

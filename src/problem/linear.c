@@ -55,7 +55,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
         }
         uint32_t i = b->order[k];
         variable *v = &b->var[i];
-        double c = linear_cost(p, kind, v->y);
+        double c = linear_cost(b, kind, i, v->y);
         double slope = rows_dot(r, form, first + i, from) + a2 * (v->a - v->start);
         double slack = loss_slack(kind, v->a, slope, v->y, c, e);
         cells += r->start[first + i + 1] - r->start[first + i];
@@ -105,7 +105,7 @@ LOSS_INLINE void evaluate(linear *b, const double *w, double travelled, block_va
             cells += w ? start[i + 1] - start[i] : 0;
             if (margins)
                 margins[i] = z;
-            double c = linear_cost(p, kind, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
+            double c = linear_cost(b, kind, i, v->y), rest = kind == LOSS_LOGISTIC ? b->rest[i].now : 0;
             double slack = loss_slack(kind, v->a, z, v->y, c, e);
             b->settled[i] = slack > b->base.violation;
             if (slack > 0 && v->a == 0) { /* no loss, and none as long as |x'(w' - w)| < slack */
@@ -208,7 +208,7 @@ static block *linear_open(arena *memory, const block *base, bda_error *err)
         variable *v = &b->var[i];
         v->y = p->loss->regression ? p->data->target.real[row] : p->data->target.class[row] ? 1 : -1;
         if (logistic)
-            b->rest[i].now = b->rest[i].start = p->cost[v->y > 0];
+            b->rest[i].now = b->rest[i].start = problem_cost(p, v->y > 0, row);
     }
     loops_of(b)->norms(b);
     return &b->base;
@@ -262,7 +262,7 @@ static void linear_describe(const block *base, block_direction *d)
         double da = v->a - v->start;
         if (da == 0)
             continue;
-        double c = linear_cost(p, kind, v->y);
+        double c = linear_cost(b, kind, i, v->y);
         limit = fmin(limit, loss_limit(kind, v->start, da, v->y, c));
         if (p->loss->quadratic_dual) {
             sum_add(&slope, da * loss_conjugate_slope(kind, v->start, 0, v->y, c, p->epsilon));
@@ -287,7 +287,7 @@ static void linear_ray(const block *base, int trials, const double *eta, double 
         double da = v->a - v->start;
         if (da == 0)
             continue;
-        double c = linear_cost(p, kind, v->y);
+        double c = linear_cost(b, kind, i, v->y);
         logistic_rest rest = kind == LOSS_LOGISTIC ? b->rest[i] : (logistic_rest){0, 0};
         double before = loss_conjugate(kind, v->start, rest.start, v->y, c, e);
         for (int k = 0; k < trials; k++) {
@@ -313,7 +313,7 @@ static void linear_move(block *base, double eta)
         variable *v = &b->var[i];
         if (v->a == v->start)
             continue;
-        double c = linear_cost(p, kind, v->y);
+        double c = linear_cost(b, kind, i, v->y);
         if (eta != 1) { /* at 1 the solver's own values stand, which meet bounds exactly */
             v->a = linear_clip(kind, v->start + eta * (v->a - v->start), v->y, c);
             if (kind == LOSS_LOGISTIC)

@@ -31,10 +31,11 @@ typedef struct linear {
     double *point_rest[POINTS_MOST]; /* [count] logistic only: c - b of each */
 } linear;
 
-LOSS_INLINE double linear_cost(const problem *p, loss_kind kind, double y)
+/* C of the block's row i, whose label is y */
+LOSS_INLINE double linear_cost(const linear *b, loss_kind kind, uint32_t i, double y)
 {
     bool regression = kind >= LOSS_EPSILON_INSENSITIVE;
-    return p->cost[!regression && y > 0];
+    return problem_cost(b->base.p, !regression && y > 0, b->base.first_row + i);
 }
 
 /* Against rounding at a step up to the limit. */

@@ -23,7 +23,7 @@ static bool points_open(block *base, arena *memory, int points, bda_error *err)
         if (!(b->point_rest[a] = ARENA_TAKE(memory, double, base->count, err)))
             return false;
         for (uint32_t i = 0; i < base->count; i++)
-            b->point_rest[a][i] = base->p->cost[b->var[i].y > 0];
+            b->point_rest[a][i] = linear_cost(b, LOSS_LOGISTIC, i, b->var[i].y);
     }
     return true;
 }
@@ -35,7 +35,7 @@ static bool points_keep(block *base, int point, double eta)
     double *to = b->point[point];
     for (uint32_t i = 0; i < base->count; i++) {
         variable *v = &b->var[i];
-        double c = linear_cost(base->p, kind, v->y);
+        double c = linear_cost(b, kind, i, v->y);
         to[i] = eta == 1 ? v->a : linear_clip(kind, v->start + eta * (v->a - v->start), v->y, c);
         v->a = v->start;
         if (b->rest) {
@@ -53,7 +53,7 @@ static bool points_keep_image(block *base, int point, const double *s)
     memcpy(b->point[point], s, base->count * sizeof *s);
     for (uint32_t i = 0; b->rest && i < base->count; i++) {
         double y = b->var[i].y;
-        b->point_rest[point][i] = positive_part(base->p->cost[y > 0] - y * s[i]);
+        b->point_rest[point][i] = positive_part(linear_cost(b, LOSS_LOGISTIC, i, y) - y * s[i]);
     }
     return true;
 }
@@ -73,7 +73,7 @@ static void points_products(const block *base, int point, int count, const int *
         sum_add(&linear_sum, -a * v->y);
         if (kind == LOSS_HINGE)
             continue;
-        double scaled = a / (2 * linear_cost(base->p, kind, v->y));
+        double scaled = a / (2 * linear_cost(b, kind, i, v->y));
         for (int k = 0; k < count; k++)
             sum_add(&products[k], scaled * (others[k] == POINT_ALPHA ? v->a : b->point[others[k]][i]));
     }
@@ -92,7 +92,7 @@ static void points_combine(const block *base, int count, const int *points, cons
     double toward[POINTS_MOST], bends[POINTS_MOST * POINTS_MOST] = {0};
     for (uint32_t i = 0; i < base->count; i++) {
         const variable *v = &b->var[i];
-        double c = linear_cost(base->p, kind, v->y), a = v->a, before = b->rest ? b->rest[i].now : 0, rest = before,
+        double c = linear_cost(b, kind, i, v->y), a = v->a, before = b->rest ? b->rest[i].now : 0, rest = before,
                most = 0;
         for (int k = 0; k < count; k++) {
             toward[k] = b->point[points[k]][i] - v->a;
@@ -136,7 +136,7 @@ static bool points_blend(block *base, int count, const int *points, const double
     const loss_kind kind = base->p->loss->kind;
     for (uint32_t i = 0; i < base->count; i++) {
         variable *v = &b->var[i];
-        double c = linear_cost(base->p, kind, v->y), a = v->start;
+        double c = linear_cost(b, kind, i, v->y), a = v->start;
         for (int k = 0; k < count; k++)
             a += theta[k] * (b->point[points[k]][i] - v->start);
         v->a = v->start = linear_clip(kind, a, v->y, c);
@@ -157,7 +157,7 @@ static void points_advance(block *base, int point, double beta, double *beyond, 
     const loss_kind kind = base->p->loss->kind;
     for (uint32_t i = 0; i < base->count; i++) {
         variable *v = &b->var[i];
-        double c = linear_cost(base->p, kind, v->y), y = v->start + beta * (v->start - b->point[point][i]);
+        double c = linear_cost(b, kind, i, v->y), y = v->start + beta * (v->start - b->point[point][i]);
         v->a = linear_clip(kind, y, v->y, c);
         if (b->rest) { /* not onto the ends, where the slope is infinite */
             double before = b->rest[i].start, rest = before + beta * (before - b->point_rest[point][i]);
@@ -178,7 +178,7 @@ static double points_gap(const block *base, const double *z)
     sum gap = {0, 0};
     for (uint32_t i = 0; i < base->count; i++) {
         const variable *v = &b->var[i];
-        sum_add(&gap, loss_gap(kind, z[i], v->a, b->rest ? b->rest[i].now : 0, v->y, linear_cost(base->p, kind, v->y),
+        sum_add(&gap, loss_gap(kind, z[i], v->a, b->rest ? b->rest[i].now : 0, v->y, linear_cost(b, kind, i, v->y),
                                base->p->epsilon));
     }
     return sum_value(&gap);

@@ -26,7 +26,7 @@ double multiclass_largest_norm(const block *base);
 
 static inline double multiclass_cost(const multiclass *b, uint32_t i)
 {
-    return b->base.p->cost[b->y[i]];
+    return problem_cost(b->base.p, b->y[i], b->base.first_row + i);
 }
 
 /* Of instance i, [classes]; w == NULL: 0. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "data/rows_math.h"
 
 static bool check_labels(const data *d, bda_error *err)
@@ -48,12 +49,14 @@ typedef struct row_sums {
 
 #define NORM_UNIT 65536
 
-ROWS_INLINE void sum_rows(const rows *r, double C, uint64_t first, uint64_t end, row_sums *all, rows_form form)
+ROWS_INLINE void sum_rows(const problem *p, double C, uint64_t first, uint64_t end, row_sums *all, rows_form form)
 {
+    const rows *r = &p->rows;
     const double most = 0x1p22;
     const uint64_t stride = problem_stride(end - first);
     for (uint64_t i = first; i < end; i += stride) {
-        const double norm = C * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
+        const double weight = p->weight ? p->weight[i] : 1;
+        const double norm = C * weight * rows_norm(r, form, i), cells = (double)(r->start[i + 1] - r->start[i]);
         all->rows++;
         all->norms += (uint64_t)(NORM_UNIT * (norm < most ? norm : most));
         all->pairs += (uint64_t)(0.5 * fmin(cells, 65536) * (fmin(cells, 65536) + 1));
@@ -69,7 +72,7 @@ static void look_at_rows(problem *p)
         C = fmax(C, p->cost[k]);
     for (uint64_t k = 0; k < p->data->local_blocks; k++) {
         data_block_rows(p->data, k, &first, &end);
-#define CALL(form) sum_rows(&p->rows, C, first, end, &all, form)
+#define CALL(form) sum_rows(p, C, first, end, &all, form)
         ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
     }
@@ -78,6 +81,41 @@ static void look_at_rows(problem *p)
     const double looked_at = fmax((double)sums[0], 1);
     p->stiffness = (double)sums[1] / NORM_UNIT / looked_at * p->task->bend;
     p->pairs = (double)sums[2] / looked_at;
+}
+
+double problem_weight(const problem *p, uint64_t k)
+{
+    const data *d = p->data;
+    if (!p->weight)
+        return (double)(d->block_start[k + 1] - d->block_start[k]);
+    sum all = {0, 0};
+    for (uint64_t i = d->block_start[k]; i < d->block_start[k + 1]; i++)
+        sum_add(&all, p->weight[i]);
+    return sum_value(&all);
+}
+
+/* weight_all and most_cost. */
+static bool weigh(problem *p, bda_error *err)
+{
+    const data *d = p->data;
+    arena memory = {0};
+    double *mine = ARENA_TAKE(&memory, double, 2 * (d->local_blocks + 1), err);
+    double *all = ARENA_TAKE(&memory, double, 2 * d->blocks, err);
+    const bool ok = comm_agree(p->comm, mine && all, err);
+    for (uint64_t k = 0; ok && k < d->local_blocks; k++) {
+        mine[2 * k] = problem_weight(p, k);
+        mine[2 * k + 1] = p->weight ? 0 : 1;
+        for (uint64_t i = d->block_start[k]; p->weight && i < d->block_start[k + 1]; i++)
+            mine[2 * k + 1] = fmax(mine[2 * k + 1], p->weight[i]);
+    }
+    if (ok) {
+        comm_gather_blocks(p->comm, d->blocks, mine, 2, all);
+        p->weight_all = comm_column_sum(all, d->blocks, 0, 2);
+        for (uint64_t k = 0; k < p->classes; k++)
+            p->most_cost = fmax(p->most_cost, p->cost[k] * comm_column_max(all, d->blocks, 1, 2));
+    }
+    arena_free(&memory);
+    return ok;
 }
 
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err)
@@ -103,6 +141,7 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     const bool squared_norm = request->l1_ratio == 0 && !request->factor;
     if (squared_norm && !task->structure && !fold_open(&p->fold, c, d, p->outputs, err))
         return false;
+    p->weight = d->weight;
     p->rows = p->fold.folded ? p->fold.rows : d->rows;
     p->nonzeros = p->fold.folded ? p->fold.nonzeros : d->nonzeros;
     p->rows.bias = bias ? request->bias : 0;
@@ -116,7 +155,7 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
         cost[k] = request->cost * (request->cost_factor ? request->cost_factor[k] : 1);
     p->cost = cost;
     p->penalty = penalty_for(p->rows.columns, p->outputs, p->shared, request->l1_ratio, factor, p->threads);
-    if (!comm_agree(c, cost && (factor || !request->factor), err))
+    if (!comm_agree(c, cost && (factor || !request->factor), err) || !weigh(p, err))
         return false;
     look_at_rows(p);
     return true;

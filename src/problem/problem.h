@@ -29,13 +29,16 @@ struct problem {
     const loss *loss;
     penalty penalty;
     fold fold;
-    rows rows;          /* the data's, folded where that pays, with the constant feature */
-    uint64_t nonzeros;  /* of all ranks' rows */
-    uint64_t outputs;   /* weights of a column: 1, or T for several classes */
-    uint64_t shared;    /* weights that belong to no column, such as transitions between tags */
-    uint64_t n;         /* length of w and v: w is [columns][outputs], then [shared] */
-    uint64_t classes;   /* labels with a cost of their own; 1 where the task has none */
-    const double *cost; /* [classes] C by class number; of two classes 1 counts as +1 */
+    rows rows;            /* the data's, folded where that pays, with the constant feature */
+    uint64_t nonzeros;    /* of all ranks' rows */
+    uint64_t outputs;     /* weights of a column: 1, or T for several classes */
+    uint64_t shared;      /* weights that belong to no column, such as transitions between tags */
+    uint64_t n;           /* length of w and v: w is [columns][outputs], then [shared] */
+    uint64_t classes;     /* labels with a cost of their own; 1 where the task has none */
+    const double *cost;   /* [classes] C by class number; of two classes 1 counts as +1 */
+    const double *weight; /* [rows.count] factors of the rows' C; NULL: 1 */
+    double weight_all;    /* their sum over all instances; the number of these where there are none */
+    double most_cost;     /* the largest C of a row, or a bound of it */
     double epsilon;
     /* Means over some rows of each block: C |x|^2 times the largest second derivative of the loss, or of its square
      * where it has kinks; pairs of cells in a row, each with itself included. */
@@ -47,6 +50,15 @@ struct problem {
 /* Looks at the labels (one alone is refused) and at some rows, fixes n. Collective. */
 bool problem_open(problem *p, comm *c, const data *d, const problem_request *request, bda_error *err);
 void problem_close(problem *p);
+
+/* C of a row with the label `class`. */
+static inline double problem_cost(const problem *p, uint64_t class, uint64_t row)
+{
+    return p->weight ? p->cost[class] * p->weight[row] : p->cost[class];
+}
+
+/* The sum of the weights of the instances in the k-th block of this rank. */
+double problem_weight(const problem *p, uint64_t k);
 
 /* Between the rows of a block that are looked at where some will do: a pass over all costs as much as many a
  * training. */

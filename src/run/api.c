@@ -9,6 +9,7 @@
 #include "run/settings.h"
 #include "run/sized.h"
 #include "run/train_sentences.h"
+#include "run/weights.h"
 
 const char *bda_version(void)
 {
@@ -39,7 +40,18 @@ bda_data *bda_data_read_files(bda_comm *c, const bda_settings *s, uint64_t count
     table_request table;
     if (strcmp(s->command, "train") == 0 && settings_table(s, &table))
         request.table = &table;
-    return data_read(c, &request, err);
+    data *d = data_read(c, &request, err);
+    if (d && s->weights[0] && !weights_read(c, s->weights, d, err)) {
+        data_free(d);
+        return NULL;
+    }
+    return d;
+}
+
+bool bda_data_weigh(bda_comm *c, bda_data *d, const double *weight, bda_error *err)
+{
+    err_clear(err);
+    return data_weigh(c, d, weight, err);
 }
 
 data *data_read_known(bda_comm *c, const data_schema *schema, bool may_lack_labels, const bda_settings *s,

@@ -166,6 +166,16 @@ const bda_option train_options[] = {
      .help =
          "multiply C by W for the instances of a label, may be repeated; or 'balanced': all labels weigh the same",
      AT(class_weight)},
+    {.name = "weights",
+     .group = "data",
+     .file = true,
+     .type = BDA_TEXT,
+     .argument = "FILE",
+     .preset = "",
+     .help =
+         "weights of the instances: a number from 0 on for each, a line each in the order of the data; weight 3 is "
+         "three copies, 0 is none",
+     AT(weights)},
     {.name = "method",
      .group = "methods",
      .letter = 'm',

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/exact_sum.h"
 #include "data/digest.h"
 #include "data/schema.h"
 #include "methods/auto.h"
@@ -17,17 +18,24 @@
 #include "run/validation.h"
 #include "run/watch.h"
 
-/* --class-weight=balanced: l / (T count), as if all labels were equally many. */
+/* --class-weight=balanced: l / (T l_k), as if all labels were equally many; l is the sum of all weights, l_k that of a
+ * label. Rounded once, so that the bits do not depend on the ranks. */
 static bool balance(comm *c, const data *d, double *factor, bda_error *err)
 {
     arena memory = {0};
-    uint64_t T = d->labels.count, *count = ARENA_TAKE(&memory, uint64_t, T, err);
-    bool ok = comm_agree(c, count != NULL, err);
-    if (ok) {
-        bda_data_labels(c, d, T, NULL, count);
-        for (uint64_t k = 0; k < T; k++)
-            factor[k] = (double)d->instances / ((double)T * (double)count[k]);
+    const uint64_t T = d->labels.count;
+    exact_sum all = {0}, *of = ARENA_TAKE(&memory, exact_sum, T, err);
+    const bool ok = comm_agree(c, of != NULL, err);
+    for (uint64_t i = 0; ok && i < d->rows.count; i++)
+        exact_add(&of[d->target.class[i]], d->weight ? d->weight[i] : 1);
+    for (uint64_t k = 0; ok && k < T; k++) {
+        exact_tidy(&of[k]);
+        comm_sum_long(c, of[k].digit, EXACT_DIGITS);
+        exact_tidy(&of[k]);
+        exact_join(&all, &of[k]);
     }
+    for (uint64_t k = 0; ok && k < T; k++)
+        factor[k] = exact_value(&all) / ((double)T * exact_value(&of[k]));
     arena_free(&memory);
     return ok;
 }

@@ -122,6 +122,43 @@ static void bad_matrices_are_refused(void **state)
     }
 }
 
+/* The data of `weight` are those of the rows that it keeps, and nothing changes where it is refused. */
+static void rows_of_weight_0_are_not_there(void **state)
+{
+    (void)state;
+    bda_error err;
+    const double weight[ROWS] = {2, 0, 1, 0.5, 0}, ones[ROWS] = {1, 1, 1, 1, 1};
+    const double bad[][ROWS] = {{0}, {1, -1, 1, 1, 1}, {1, 1, NAN, 1, 1}, {1, 1, 1, INFINITY, 1}};
+    const bda_matrix m = {.size = sizeof m,
+                          .rows = ROWS,
+                          .columns = COLUMNS,
+                          .value = dense,
+                          .value_bytes = 8,
+                          .row_stride = sizeof *dense,
+                          .column_stride = sizeof **dense,
+                          .label = label};
+    bda_data *d = take(&m);
+    const uint64_t before = data_digest(alone, d, 1);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_false(bda_data_weigh(alone, d, bad[k], &err));
+        assert_int_equal(err.status, BDA_FAILED);
+    }
+    assert_true(bda_data_weigh(alone, d, ones, &err));
+    assert_true(data_digest(alone, d, 1) == before);
+    assert_true(bda_data_weigh(alone, d, weight, &err));
+    assert_int_equal(d->instances, 3);
+    assert_int_equal(d->features, COLUMNS);
+    assert_int_equal(d->block_start[d->local_blocks], 3);
+    for (int k = 0, i = 0; i < ROWS; i++) {
+        if (weight[i] == 0)
+            continue;
+        assert_true(d->weight[k] == weight[i]);
+        assert_true(d->target.real[k++] == label[i]);
+    }
+    assert_false(bda_data_weigh(alone, d, weight, &err)); /* once */
+    bda_data_free(d);
+}
+
 static void rows_without_labels_are_for_prediction(void **state)
 {
     (void)state;
@@ -406,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_of_all_types_are_the_same_data),
         cmocka_unit_test(bad_matrices_are_refused),
+        cmocka_unit_test(rows_of_weight_0_are_not_there),
         cmocka_unit_test(rows_without_labels_are_for_prediction),
         cmocka_unit_test(names_are_predicted),
         cmocka_unit_test(scores_are_sums),
