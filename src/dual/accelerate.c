@@ -135,7 +135,7 @@ static bool inner_ends(watch *self, const round_report *report, double *to_go)
 {
     accelerated *r = of(self);
     const round_report told = translate(r, report, r->run.w);
-    return r->outer->ends && r->outer->ends(r->outer, &told, to_go);
+    return stage_ends(r->outer, &told, to_go);
 }
 
 static bool report_round(watch *self, const round_report *report, const double *w)
@@ -148,7 +148,7 @@ static bool report_round(watch *self, const round_report *report, const double *
         r->last_primal = r->primal;
         r->enough = 2.0 / 9 * report->gap;
     }
-    bool stop = r->outer->round(r->outer, &told, w);
+    bool stop = stage_report(r->outer, &told, w);
     self->to_go = r->outer->to_go;
     return stop;
 }

@@ -22,7 +22,7 @@ static bool is_due(dual_run *r)
 {
     double to_go;
     const uint64_t t = r->report.round;
-    const bool ends = r->watch->ends && r->watch->ends(r->watch, &r->report, &to_go);
+    const bool ends = stage_ends(r->watch, &r->report, &to_go);
     return blocks_have_image(r->p) && (ends || (t > 0 && t % DUAL_CERTIFY == 0));
 }
 

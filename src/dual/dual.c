@@ -75,25 +75,14 @@ static double look(const problem *p)
     return p->task->sparse ? LOOK_OF_CLASSES : LOOK;
 }
 
-/* The gap falls about as fast as it did in the last looks at it. */
-void dual_foresee(dual_run *r)
-{
-    double now = r->watch->to_go, fall = log(r->to_go_before / now) / (double)r->epochs;
-    if (isfinite(fall))
-        r->fall = r->fall > 0 ? 0.5 * (r->fall + fmax(fall, 0)) : fmax(fall, 0);
-    r->passes_left = r->fall > 0 ? fmax(log(now), 0) / r->fall : 0;
-    r->passes_feared = fall > 0 ? fmax(r->passes_left, log(now) / (2 * fall)) : r->passes_left;
-    r->to_go_before = now;
-}
-
 /* With one model so many passes that the next look is worth it, and a little fewer than all that seem to be needed;
  * all where they cost less than a look. */
 void dual_choose_epochs(dual_run *r)
 {
     const double cost = r->report.epochs / (double)r->epochs; /* of a pass, against one over all */
-    dual_foresee(r);
-    double worth_a_look = ceil(fmin(r->passes_left, fmin(look(r->p) / cost, MOST_EPOCHS)));
-    double passes = fmax(fmax(1, DUAL_CAUTION * r->passes_left), worth_a_look);
+    pace_observe(&r->pace, r->watch->to_go, (double)r->epochs);
+    double worth_a_look = ceil(fmin(r->pace.left, fmin(look(r->p) / cost, MOST_EPOCHS)));
+    double passes = fmax(fmax(1, DUAL_CAUTION * r->pace.left), worth_a_look);
     r->epochs = r->models > 1 || r->pool.queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
 }
 
@@ -178,7 +167,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->blocks = r->blocks;
     report->shares = pool_is_open(&r->pool);
     dual_certify(r, r->w, terms);
-    bool stop = r->watch->round(r->watch, report, r->w);
+    bool stop = stage_report(r->watch, report, r->w);
     dual_repair(r);
     if (r->as_needed)
         dual_choose_epochs(r);
@@ -431,7 +420,6 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
                                                : 1;
     r->settled_outputs =
         options->inference == INFERENCE_DEFAULT ? preset->paper_inference : options->inference == INFERENCE_ROUND;
-    r->to_go_before = INFINITY;
     r->seed = options->seed;
     r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)

@@ -4,6 +4,7 @@
 
 #include "dual/presets.h"
 #include "problem/block.h"
+#include "problem/stage.h"
 
 /* Algorithm 2. Collective. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err);
@@ -25,10 +26,7 @@ typedef struct dual_run {
     int64_t learning;     /* of structures, as in a subproblem */
     bool settled_outputs; /* likewise */
     bool as_needed;       /* so many as the gap's fall asks for */
-    double to_go_before;  /* of the watch, at the last round */
-    double fall;          /* of its logarithm in a pass, smoothed */
-    double passes_left;   /* that seem to be needed; 0: not known */
-    double passes_feared; /* the same where the fall is no more than twice that of the last round */
+    pace pace;            /* in epochs */
     double looked_at;     /* by the last evaluation: a part of all cells */
     uint64_t seed;
 
@@ -86,9 +84,7 @@ double dual_step(dual_run *r);
 /* alpha += eta da, v += eta dv */
 void dual_move(dual_run *r, double eta);
 
-/* r->fall, r->passes_left and r->passes_feared, by what the watch said of the last round and of the one before. */
-void dual_foresee(dual_run *r);
-/* r->epochs of the next round by that, from the report of the last. */
+/* r->epochs of the next round by r->pace and the report of the last. */
 void dual_choose_epochs(dual_run *r);
 #define DUAL_CAUTION 0.7 /* the part of the passes left that are made before the next look */
 

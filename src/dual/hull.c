@@ -137,9 +137,9 @@ static void choose_epochs(hull_run *r)
     const problem *p = d->p;
     if (r->asked_epochs > 0 || r->form != HULL_MOMENTUM || d->models > 1 || d->pool.queues || p->task->entropic)
         return;
-    dual_foresee(d);
+    pace_observe(&d->pace, d->watch->to_go, (double)d->epochs);
     const double rest = REST_OF_ROUND + REST_VECTORS * (double)p->n / fmax((double)p->nonzeros, 1);
-    const double needed = d->passes_left > 0 ? ceil(DUAL_CAUTION * d->passes_left) : MOST_EPOCHS;
+    const double needed = d->pace.left > 0 ? ceil(DUAL_CAUTION * d->pace.left) : MOST_EPOCHS;
     d->epochs = (int64_t)fmax(fmin(fmin(rint(rest / r->an_epoch), needed), MOST_EPOCHS), LEAST_EPOCHS);
 }
 
@@ -195,7 +195,7 @@ bool hull_report(hull_run *r, uint64_t t)
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
     dual_certify(d, r->best, terms);
-    bool stop = d->watch->round(d->watch, to, r->best);
+    bool stop = stage_report(d->watch, to, r->best);
     if (dual_repair(d)) /* what was built on v goes with it */
         forget(r);
     if (r->plain)

@@ -78,7 +78,7 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
             *stop = hull_report(r, *t);
         }
         const bool far = d->models == 1 && d->watch->to_go > FAR;
-        const double left = far ? d->passes_feared : d->passes_left;
+        const double left = far ? d->pace.left_worst : d->pace.left;
         if (*stop || (*t >= PLAIN_ROUNDS && left + so_far > patience))
             break;
         if (!r->best && kinks && d->models == 1 &&

@@ -60,7 +60,7 @@ static bool report_round(watch *self, const round_report *report, const double *
         told.dual = r->least;
         told.gap = fmax(0, report->gap - (r->f - r->least));
     }
-    bool stop = r->outer->round(r->outer, &told, w);
+    bool stop = stage_report(r->outer, &told, w);
     self->to_go = r->outer->to_go;
     return stop;
 }

@@ -25,7 +25,6 @@
 
 #include "dual/hull.h"
 #include "dual/presets.h"
-#include "methods/newton.h"
 #include "methods/rivals.h"
 #include "methods/table.h"
 
@@ -68,7 +67,6 @@
 #define MOST_TIGHT_PASSES 400.0
 #define TIGHT 1e-4
 #define BLOCKS_FACTOR 4.0 /* more passes, and more for each, where there are several blocks that do not share */
-#define CLOSE 0.1         /* a relative gap at which newton is better off to go on from the point of hull */
 #define TRIED 0.08        /* of newton's time is spent on hull before it is given up */
 #define FALL 0.31         /* see newton_is_faster */
 #define UNCERTAIN 0.75    /* of P: the gap after the first pass */
@@ -206,124 +204,16 @@ static bool serves(const method *m, const problem *p)
 
 /* ---- hull until newton would be faster ----------------------------------------------------------------------- */
 
-/* Between a method and the watch. What the method after the first reports goes on where the first was. */
-typedef struct relay {
-    watch watch;
-    watch *behind;
-    double worth;   /* passes that newton takes as long as; 0: it is at work */
-    double passes;  /* so far */
-    uint64_t round; /* last, and how many there were before newton */
-    uint64_t before;
-    double primal, dual;   /* the best so far */
-    double gap, first_gap; /* of these; of the start */
-    double *w;             /* [n] of the best primal */
-    uint64_t n;
-    bool stopped;
-} relay;
-
-static double relay_seconds(watch *self)
+/* Where the first epoch leaves most of P uncertain, many are needed. Later on, what is left takes about epochs
+ * (to_go^FALL - 1) epochs more: on the data sets tried the powers that fit are between 0.22 and 0.31, the rest of a
+ * round counted in epochs. */
+static bool newton_is_faster(const stage *s)
 {
-    watch *behind = ((relay *)self)->behind;
-    return behind->seconds(behind);
-}
-
-static bool relay_interrupted(watch *self)
-{
-    watch *behind = ((relay *)self)->behind;
-    return behind->interrupted(behind);
-}
-
-/* Where the first pass leaves most of P uncertain, many are needed. Later on, what is left takes about passes
- * (to_go^FALL - 1) passes more: on the data sets tried the powers that fit are between 0.22 and 0.31, the rest of a
- * round counted in passes. */
-static bool newton_is_faster(const relay *r)
-{
-    if (r->round == 1 && r->gap > UNCERTAIN * r->primal && r->worth < MANY_PASSES)
+    const double worth = s->next_cost, epochs = s->pace.work;
+    if (s->point.round == 1 && s->point.gap > UNCERTAIN * s->point.primal && worth < MANY_PASSES)
         return true;
-    return r->passes >= TRIED * r->worth && r->passes * (pow(r->watch.to_go, FALL) - 1) > r->worth;
+    return epochs >= TRIED * worth && epochs * (pow(s->pace.to_go, FALL) - 1) > worth;
 }
-
-static bool relay_round(watch *self, const round_report *report, const double *w)
-{
-    relay *r = (relay *)self;
-    round_report told = *report;
-    if (r->worth == 0 && report->round == 0)
-        return false; /* w = 0 was reported at the start */
-    told.round += r->before;
-    told.kept_best = false; /* hull may have to leave before the end */
-    if (r->worth == 0) {
-        told.choice = newton_method.name;
-        if (r->dual < told.dual) {
-            told.gap = fmax(0, told.primal + r->dual);
-            told.dual = r->dual;
-        }
-    }
-    r->round = told.round;
-    r->dual = fmin(r->dual, told.dual);
-    if (told.primal < r->primal) {
-        memcpy(r->w, w, r->n * sizeof *w);
-        r->primal = told.primal;
-    }
-    r->gap = fmax(0, r->primal + r->dual);
-    r->first_gap = told.round == 0 ? r->gap : r->first_gap;
-    r->passes += told.epochs;
-    r->stopped = r->behind->round(r->behind, &told, w);
-    r->watch.to_go = r->behind->to_go;
-    return r->stopped || (r->worth > 0 && newton_is_faster(r));
-}
-
-/* The dual point that newton is handed is one of those to be sure of. */
-static bool relay_ends(watch *self, const round_report *report, double *to_go)
-{
-    relay after = *(relay *)self;
-    if (!after.behind->ends || (after.worth == 0 && report->round == 0))
-        return false;
-    round_report told = *report;
-    told.round += after.before;
-    const bool ends = after.behind->ends(after.behind, &told, to_go);
-    after.round = told.round;
-    after.primal = fmin(after.primal, told.primal);
-    after.dual = fmin(after.dual, told.dual);
-    after.gap = fmax(0, after.primal + after.dual);
-    after.passes += told.epochs;
-    after.watch.to_go = *to_go;
-    return ends || (after.worth > 0 && newton_is_faster(&after));
-}
-
-static bool relay_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
-{
-    (void)self;
-    extent e = measure(p, gap_of_start(p, options));
-    relay r = {.watch = {.to_go = watch->to_go,
-                         .seconds = relay_seconds,
-                         .interrupted = relay_interrupted,
-                         .round = relay_round,
-                         .ends = relay_ends},
-               .behind = watch,
-               .worth = newton_time(p, &e) / dual_pass(p, &e),
-               .primal = INFINITY,
-               .dual = INFINITY,
-               .n = p->n};
-    arena memory = {0};
-    r.w = ARENA_TAKE(&memory, double, p->n, err);
-    bool ok = comm_agree(p->comm, r.w != NULL, err) && hull_method.train(&hull_method, p, options, &r.watch, err);
-    if (ok && !r.stopped) {
-        r.before = r.round;
-        r.worth = 0;
-        const double gap = r.gap / r.first_gap;
-        ok = newton_go_on(p, gap < CLOSE ? r.w : NULL, gap, &r.watch, err);
-    }
-    arena_free(&memory);
-    return ok;
-}
-
-/* In the log and in the model it is what it begins as; the rounds say when it has become newton. Taken only where
- * newton serves, which says what that needs. */
-static const method hull_or_newton = {
-    .name = "hull",
-    .summary = "hull, and newton when that is faster",
-    .train = relay_train,
-};
 
 /* ---- the choice ---------------------------------------------------------------------------------------------- */
 
@@ -333,9 +223,7 @@ static const method *primal_method(const problem *p, double gap)
     const bool newton = serves(&newton_method, p), logistic = p->task->entropic;
     const bool tron = !p->task->single && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
     const bool few_vectors = logistic && (p->task->single || !newton) && serves(&l_commdir, p);
-    if (newton && !p->loss->smooth)
-        return hull_fits(p) ? &hull_or_newton : NULL;
-    if (!newton && !tron && !few_vectors)
+    if ((newton && !p->loss->smooth) || (!newton && !tron && !few_vectors))
         return NULL;
     extent e = measure(p, gap);
     const struct {
@@ -353,48 +241,59 @@ static const method *primal_method(const problem *p, double gap)
     return candidates[least].method;
 }
 
+static bool asks_for_bda(const method_options *o)
+{
+    return !isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT;
+}
+
 static const method *choose_for_structures(const problem *p, const method_options *o)
 {
     const bool ahead = p->task->dual->advance && p->penalty.kind->identity;
-    const bool asked = !isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT;
-    return p->data->blocks > 1 && ahead && !asked && !method_shares(o) ? &momentum_method : &online_method;
+    return p->data->blocks > 1 && ahead && !asks_for_bda(o) && !method_shares(o) ? &momentum_method : &online_method;
 }
 
-const method *auto_choose(const problem *p, const method_options *o)
+/* The first stage. `open`: nobody asked for what is a dual method's. */
+static const method *choose_first(const problem *p, const method_options *o, bool open)
 {
     if (p->task->structure)
         return choose_for_structures(p, o);
     if (o->hull != HULL_DEFAULT)
         return &hull_method;
-    if (!isnan(o->a1) || o->a1_is_blocks || !isnan(o->a2) || o->search != SEARCH_DEFAULT)
+    if (asks_for_bda(o))
         return &bda_method;
-    const method *primal = NULL;
-    if (o->local_epochs == 0 && o->sharing != SHARE_MEMORY)
-        primal = primal_method(p, gap_of_start(p, o));
+    const method *primal = open ? primal_method(p, gap_of_start(p, o)) : NULL;
     if (primal)
         return primal;
     return hull_fits(p) ? &hull_method : &bda_method;
 }
 
-method_options auto_options(const problem *p, const method *chosen, const method_options *asked)
+plan auto_plan(const problem *p, const method_options *asked)
 {
-    method_options o = *asked;
-    const bool dual = chosen == &hull_method || chosen == &hull_or_newton || chosen == &bda_method;
-    if (dual && o.local_epochs == 0 && o.hull == HULL_DEFAULT)
-        o.local_epochs = EPOCHS_AS_NEEDED;
-    if (dual && o.sharing == SHARE_DEFAULT && p->data->blocks > 1) {
-        extent e = measure(p, gap_of_start(p, &o));
-        o.sharing = sharing_pays(p, &e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
+    const bool open = asked->local_epochs == 0 && asked->sharing != SHARE_MEMORY;
+    const method *first = choose_first(p, asked, open);
+    plan plan = {.method = {first}, .options = *asked};
+    method_options *o = &plan.options;
+    if (first != &hull_method && first != &bda_method)
+        return plan;
+    extent e = measure(p, gap_of_start(p, asked));
+    if (o->local_epochs == 0 && o->hull == HULL_DEFAULT)
+        o->local_epochs = EPOCHS_AS_NEEDED;
+    if (o->sharing == SHARE_DEFAULT && p->data->blocks > 1)
+        o->sharing = sharing_pays(p, &e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
+    if (first == &hull_method && open && asked->hull == HULL_DEFAULT && !p->loss->smooth &&
+        serves(&newton_method, p)) {
+        plan.method[1] = &newton_method;
+        plan.cost[1] = newton_time(p, &e) / dual_pass(p, &e);
+        plan.leaves = newton_is_faster;
     }
-    return o;
+    return plan;
 }
 
 static bool auto_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
-    const method *m = auto_choose(p, options);
-    method_options o = auto_options(p, m, options);
-    return m->train(m, p, &o, watch, err);
+    const plan plan = auto_plan(p, options);
+    return plan_train(&plan, p, watch, err);
 }
 
 const method auto_method = {

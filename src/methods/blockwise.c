@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "problem/stage.h"
 
 bool blockwise_open(blockwise *r, problem *p, watch *watch, bda_error *err)
 {
@@ -79,7 +80,7 @@ bool blockwise_evaluate(blockwise *r, uint64_t t, const double *w, const double 
     report->comm_seconds += comm_seconds;
     report->eval_seconds = clock_now() - begin - comm_seconds;
     report->blocks = r->blocks;
-    bool stop = r->watch->round(r->watch, report, w);
+    bool stop = stage_report(r->watch, report, w);
     *report = (round_report){0};
     return stop;
 }

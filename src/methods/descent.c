@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "problem/stage.h"
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
 
@@ -127,7 +128,7 @@ bool descent_evaluate(descent *r, uint64_t t)
     report->vectors_sent = comm_said(p->comm)->vectors + r->extra_vectors;
     report->bytes_sent = comm_said(p->comm)->bytes;
     report->eval_seconds = clock_now() - begin - (report->comm_seconds - comm_before);
-    bool stop = r->watch->round(r->watch, report, r->w);
+    bool stop = stage_report(r->watch, report, r->w);
     *report = (round_report){0};
     r->since = clock_now();
     return stop;

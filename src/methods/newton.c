@@ -18,6 +18,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/rivals.h"
+#include "problem/stage.h"
 
 #define SLAB ((uint64_t)1 << 20) /* numbers of the triangle in one message: bounds what each block needs */
 
@@ -103,27 +104,26 @@ static void smooth_train(newton *x)
     }
 }
 
-bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err)
-{
-    newton x = {0};
-    descent *r = &x.r;
-    if (!descent_open(r, p, watch, err))
-        return false;
-    bool ok = comm_agree(p->comm, newton_take_memory(&x, err), err);
-    if (ok && !p->loss->smooth)
-        ok = interior_train(&x, w, gap, err);
-    else if (ok)
-        smooth_train(&x);
-    descent_close(r);
-    return ok;
-}
+#define CLOSE 0.1 /* a gap, against that of w = 0, at which an interior point method is better off to go on from w */
 
 static bool newton_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
     (void)options;
+    newton x = {0};
+    descent *r = &x.r;
+    const handover *from = stage_from(watch);
+    const double gap = from ? from->gap / from->first_gap : 1;
     watch->facts.step_rule = "slope a tenth of the first";
-    return newton_go_on(p, NULL, 1, watch, err);
+    if (!descent_open(r, p, watch, err))
+        return false;
+    bool ok = comm_agree(p->comm, newton_take_memory(&x, err), err);
+    if (ok && !p->loss->smooth)
+        ok = interior_train(&x, gap < CLOSE ? from->w : NULL, gap, err);
+    else if (ok)
+        smooth_train(&x);
+    descent_close(r);
+    return ok;
 }
 
 /* 4096 weights: H takes 128 MB on each rank and 7 seconds of a core at 3 GFlop/s to factorise; 64 MB are sent. */

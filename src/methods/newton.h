@@ -26,8 +26,4 @@ bool newton_factor(newton *x);
  * NULL for 0. Collective; true, unless there was no memory. */
 bool interior_train(newton *x, const double *w, double gap, bda_error *err);
 
-/* The method newton, for a loss with kinks, from a point that another method has found, as above. Its round 0 is that
- * point. */
-bool newton_go_on(problem *p, const double *w, double gap, watch *watch, bda_error *err);
-
 #endif

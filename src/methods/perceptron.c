@@ -27,6 +27,7 @@
 #include "data/rows_math.h"
 #include "methods/rivals.h"
 #include "problem/instances.h"
+#include "problem/stage.h"
 #include "problem/structured.h"
 
 #define COLUMNS_MOST 4 /* of a message of scalars */
@@ -133,7 +134,7 @@ static bool evaluate(perceptron_run *r, uint64_t t)
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     report->comm_seconds += comm_seconds;
     report->eval_seconds = clock_now() - begin - comm_seconds;
-    bool stop = r->watch->round(r->watch, report, model);
+    bool stop = stage_report(r->watch, report, model);
     *report = (round_report){0};
     return stop;
 }

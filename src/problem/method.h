@@ -101,6 +101,8 @@ typedef struct method_facts {
 
 #define NO_FACTS ((method_facts){.a1 = NAN, .a2 = NAN, .step = NAN})
 
+struct stage;
+
 typedef struct watch watch;
 struct watch {
     double to_go; /* the last gap over the one asked for; infinite where that is 0, or before the first round */
@@ -113,7 +115,8 @@ struct watch {
     /* What round() would return, without telling anybody of the round; to_go: what that would be then. NULL: not known
      * beforehand. */
     bool (*ends)(watch *self, const round_report *report, double *to_go);
-    method_facts facts; /* the method's to fill in before it reports its first round */
+    method_facts facts;  /* the method's to fill in before it reports its first round */
+    struct stage *stage; /* the one under way, see stage.h; NULL: the run has only one */
 };
 
 typedef struct method {

@@ -248,9 +248,11 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     };
     bda_model *m = NULL;
     bool ok = open_problem(&p, c, d, s, &t, err);
+    plan plan = {.method = {t.method}, .options = t.options};
     if (ok && t.left_open) {
-        t.method = auto_choose(&p, &t.options);
-        t.options = auto_options(&p, t.method, &t.options);
+        plan = auto_plan(&p, &t.options);
+        t.method = plan.method[0];
+        t.options = plan.options;
     }
     ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, method_shares(&t.options), err);
     if (ok) {
@@ -273,7 +275,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         w.vectors_before = comm_said(c)->vectors;
         w.bytes_before = comm_said(c)->bytes;
         watch_start(&w, best, p.n);
-        ok = t.method->train(t.method, &p, &t.options, &w.watch, err);
+        ok = plan_train(&plan, &p, &w.watch, err);
     }
     if (ok && w.error.status != BDA_OK) {
         *err = w.error;

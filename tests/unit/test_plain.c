@@ -137,27 +137,6 @@ static void test_epochs(void **unused)
     assert_true(most_epochs("logistic", 1, 0, SHARE_NOTHING) <= 2);
 }
 
-static void foresee(dual_run *r, double to_go, double left, double feared)
-{
-    r->watch->to_go = to_go;
-    dual_foresee(r);
-    assert_true(fabs(r->passes_left - left) <= 1e-12 * left);
-    assert_true(fabs(r->passes_feared - feared) <= 1e-12 * feared);
-}
-
-/* The passes that are feared follow from the last fall of the gap alone where that is less than the others were; not
- * where it rose. */
-static void test_foresight(void **unused)
-{
-    (void)unused;
-    watch w = {0};
-    dual_run r = {.watch = &w, .epochs = 2, .to_go_before = INFINITY};
-    foresee(&r, exp(12), 0, 0);
-    foresee(&r, exp(6), 2, 2);        /* it fell by 3 a pass */
-    foresee(&r, exp(5), 5 / 1.75, 5); /* by 0.5 */
-    foresee(&r, exp(6), 6 / 0.875, 6 / 0.875);
-}
-
 static double patience(const char *loss, uint64_t classes, uint64_t models)
 {
     const struct loss *l = loss_find(loss);
@@ -188,8 +167,10 @@ static void test_patience(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search),    cmocka_unit_test(test_no_memory), cmocka_unit_test(test_epochs),
-        cmocka_unit_test(test_foresight), cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
