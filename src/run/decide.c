@@ -8,23 +8,10 @@
 #include <omp.h>
 #include <string.h>
 
-static double cell_value(const rows *r, uint64_t i, uint64_t cell)
-{
-    switch (r->form) {
-    case ROWS_ONES:
-        return 1;
-    case ROWS_CONSTANT:
-        return r->value[i];
-    case ROWS_FLOAT:
-        return (double)r->pair[cell].value;
-    case ROWS_DOUBLE:
-        return r->value[cell];
-    }
-    return NAN;
-}
+#include "data/rows_math.h"
 
 /* s[k] += x w[k] */
-static inline void add_scaled(double *s, double x, const double *w, uint64_t outputs)
+static inline void add_scaled(double *restrict s, double x, const double *restrict w, uint64_t outputs)
 {
     for (uint64_t k = 0; k < outputs; k++)
         s[k] += x * w[k];
@@ -36,16 +23,55 @@ static inline void add_constant(const bda_model *m, double *s)
         add_scaled(s, m->bias, m->w + m->features * m->outputs, m->outputs);
 }
 
-void decide_scores(const bda_model *m, const rows *r, uint64_t i, double *s)
+/* Of a model with one output; `form` is a constant. */
+ROWS_INLINE double one_score(const bda_model *m, const rows *r, rows_form form, uint64_t i)
 {
-    memset(s, 0, m->outputs * sizeof *s);
-    for (uint64_t j = r->start[i]; j < r->start[i + 1]; j++) {
-        uint32_t column = r->form == ROWS_FLOAT ? r->pair[j].column : r->column[j];
+    double s = 0;
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        const uint32_t column = rows_column(r, form, j);
         if (column >= m->features)
             break;
-        add_scaled(s, cell_value(r, i, j), m->w + column * m->outputs, m->outputs);
+        s += rows_value(r, form, i, j) * m->w[column];
+    }
+    return m->bias >= 0 ? s + m->bias * m->w[m->features] : s;
+}
+
+ROWS_INLINE void all_scores(const bda_model *m, const rows *r, rows_form form, uint64_t i, double *s)
+{
+    memset(s, 0, m->outputs * sizeof *s);
+    for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
+        const uint32_t column = rows_column(r, form, j);
+        if (column >= m->features)
+            break;
+        add_scaled(s, rows_value(r, form, i, j), m->w + column * m->outputs, m->outputs);
     }
     add_constant(m, s);
+}
+
+ROWS_INLINE void scores(const bda_model *m, const rows *r, rows_form form, uint64_t i, double *s)
+{
+    if (m->outputs == 1)
+        *s = one_score(m, r, form, i);
+    else
+        all_scores(m, r, form, i, s);
+}
+
+void decide_scores(const bda_model *m, const rows *r, uint64_t i, double *s)
+{
+    switch (r->form) {
+    case ROWS_ONES:
+        scores(m, r, ROWS_ONES, i, s);
+        break;
+    case ROWS_CONSTANT:
+        scores(m, r, ROWS_CONSTANT, i, s);
+        break;
+    case ROWS_FLOAT:
+        scores(m, r, ROWS_FLOAT, i, s);
+        break;
+    case ROWS_DOUBLE:
+        scores(m, r, ROWS_DOUBLE, i, s);
+        break;
+    }
 }
 
 bool bda_decide(const bda_model *m, const bda_data *d, int threads, double *score, bda_error *err)

@@ -195,11 +195,32 @@ static bda_model *make_model(const problem *p, const training *t, bda_error *err
     return model_new(&shape, &(label_table){2, name, d->labels.number ? number : NULL}, err);
 }
 
+/* Features of a table have names. */
+static bool name_features(bda_model *m, const data_schema *schema, bda_error *err)
+{
+    arena memory = {0};
+    const char **name = ARENA_TAKE(&memory, const char *, m->features, err);
+    bool ok = name != NULL;
+    for (uint64_t j = 0; ok && j < m->features; j++) {
+        char text[300];
+        schema_feature(schema, j, text, sizeof text);
+        char *copy = ARENA_TAKE(&memory, char, strlen(text) + 1, err);
+        ok = copy != NULL;
+        if (ok)
+            name[j] = strcpy(copy, text);
+    }
+    ok = ok && model_name_features(m, name, err);
+    arena_free(&memory);
+    return ok;
+}
+
 /* Prediction needs the columns of the table. */
 static bool keep_table(bda_model *m, const data *d, bda_error *err)
 {
     if (!d->schema)
         return true;
+    if (!name_features(m, d->schema, err))
+        return false;
     bytes packed = {0};
     schema_pack(d->schema, &packed);
     const bool ok = bytes_done(&packed, "the columns of a table", err) &&

@@ -1,0 +1,19 @@
+"""bda: linear models with a certified duality gap, on one machine or many."""
+from ._library import Error, SettingError, version as __version__
+
+_PLACES = {
+    "Classifier": "_estimators", "Regressor": "_estimators", "Dataset": "_dataset", "load": "_files",
+}
+__all__ = ["Error", "SettingError", "__version__", *_PLACES]
+
+
+def __getattr__(name):
+    """Nothing heavy is imported before it is asked for."""
+    if name in _PLACES:
+        import importlib
+        return getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    raise AttributeError(f"module 'bda' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted(__all__)
