@@ -10,60 +10,23 @@
  * has the size of a vector of doubles. It is cut into pieces that stay in the cache between rounding, sending and
  * turning back. */
 #include "comm/comm.h"
+#include "comm/grid.h"
 #include "comm/operations.h"
 
-#include <math.h>
-#include <string.h>
-
 #define TILE 4096 /* numbers a thread takes at a time */
-
-/* Powers of two as two factors: a unit may be as small as 2^-1136, its inverse beyond the range of a double. */
-typedef struct grid {
-    double to_units[2], to_real[2];
-} grid;
-
-static grid grid_for(uint64_t blocks, double largest)
-{
-    int of_largest, of_blocks;
-    double fraction = frexp(largest, &of_largest);
-    frexp(fraction * (double)blocks, &of_blocks);
-    int power = 62 - of_largest - of_blocks, half = power / 2;
-    return (grid){.to_units = {ldexp(1, half), ldexp(1, power - half)},
-                  .to_real = {ldexp(1, -half), ldexp(1, half - power)}};
-}
-
-/* The whole number that `shift` has moved into the low bits of a double; 2^51 more than that is its size limit. */
-static const double shift = 0x1.8p52;
-
-static inline int64_t shifted_bits(double x)
-{
-    int64_t bits, zero;
-    memcpy(&bits, &x, sizeof bits);
-    memcpy(&zero, &shift, sizeof zero);
-    return bits - zero;
-}
-
-/* To the nearest whole number (ties to even), for |units| <= 2^62, in two halves of 32 bits: no branch and no
- * conversion instruction, so that the loops below work on several numbers at once. Both differences are exact. */
-static inline int64_t nearest(double units)
-{
-    double high = units * 0x1p-32 + shift;
-    double low = (units - (high - shift) * 0x1p32) + shift;
-    return (int64_t)((uint64_t)shifted_bits(high) << 32) + shifted_bits(low);
-}
 
 static void set_units(int64_t *restrict units, const double *restrict x, uint64_t n, const grid *g)
 {
     const double a = g->to_units[0], b = g->to_units[1];
     for (uint64_t j = 0; j < n; j++)
-        units[j] = nearest(x[j] * a * b);
+        units[j] = grid_nearest(x[j] * a * b);
 }
 
 static void add_units(int64_t *restrict units, const double *restrict x, uint64_t n, const grid *g)
 {
     const double a = g->to_units[0], b = g->to_units[1];
     for (uint64_t j = 0; j < n; j++)
-        units[j] += nearest(x[j] * a * b);
+        units[j] += grid_nearest(x[j] * a * b);
 }
 
 static void set_reals(double *restrict x, const int64_t *restrict units, uint64_t n, const grid *g)

@@ -38,8 +38,9 @@ static double sum_images(dual_run *r)
     for (uint64_t k = 0; k < r->local; k++)
         largest = fmax(largest, r->local_direction[k].largest);
     comm_max_reals(p->comm, &largest, 1);
-    comm_sum_vectors(p->comm, r->K, largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
-                     p->threads);
+    const int fields = p->fields > 2 ? 2 : 1; /* finer than the rounds */
+    r->sum_error = comm_sum_packed(p->comm, fields, r->K, largest, (const double *const *)r->dv_block, (int)r->local,
+                                   p->n, r->dv, p->threads);
     return largest;
 }
 
@@ -62,7 +63,7 @@ void dual_certify(dual_run *r, const double *w, double terms)
     const double largest = sum_images(r), off = largest_difference(r);
     to->anew = true;
     const double scale = fmax(largest, r->largest_added);
-    to->repaired = off <= ROUNDING * scale ? 0 : off / fmax(scale, 1e-300);
+    to->repaired = off <= ROUNDING * scale + r->rounding + r->sum_error ? 0 : off / fmax(scale, 1e-300);
     assert(to->repaired == 0);
     const double before = g->conjugate(&p->penalty, r->v), now = g->conjugate(&p->penalty, r->dv);
     to->dual = r->f - before + now;
@@ -79,10 +80,9 @@ void dual_certify(dual_run *r, const double *w, double terms)
     to->eval_seconds += clock_now() - begin - comm_seconds;
 }
 
-bool dual_repair(dual_run *r)
+/* v becomes the X alpha that there is now. */
+static void take_image(dual_run *r)
 {
-    if (r->report.repaired == 0)
-        return false;
     const regulariser *g = r->p->penalty.kind;
     double squares = 0;
     for (uint64_t j = 0; j < r->p->n; j++)
@@ -91,6 +91,15 @@ bool dual_repair(dual_run *r)
     memcpy(r->v, r->dv, r->p->n * sizeof *r->v);
     r->f = r->report.dual;
     g->gradient(&r->p->penalty, r->w, r->v);
-    r->idle_rounds = 0;
-    return true;
+    r->rounding = r->sum_error;
+}
+
+bool dual_repair(dual_run *r)
+{
+    const bool repaired = r->report.repaired > 0;
+    if (repaired || (r->report.anew && r->rounding > r->sum_error))
+        take_image(r);
+    if (repaired)
+        r->idle_rounds = 0;
+    return repaired;
 }

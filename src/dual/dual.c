@@ -249,8 +249,8 @@ bool dual_sum(dual_run *r, bda_error *err)
         return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     for (int j = 0; j < BLOCK_TRIALS; j++)
         all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
-    comm_sum_vectors(p->comm, r->K, all->largest, (const double *const *)r->dv_block, (int)r->local, p->n, r->dv,
-                     p->threads);
+    r->sum_error = comm_sum_packed(p->comm, p->fields, r->K, all->largest, (const double *const *)r->dv_block,
+                                   (int)r->local, p->n, r->dv, p->threads);
     if (r->adapts)
         r->a1 = dual_overlap(r, vec_dot(r->dv, r->dv, p->n, p->threads), dual_column_sum(r, APART, COLUMNS));
     r->report.comm_seconds += comm_said(p->comm)->seconds - before;
@@ -265,6 +265,7 @@ void dual_move(dual_run *r, double eta)
     FOR_BLOCKS (k, r->local, p->threads)
         block_move(r->blocks[k], eta);
     vec_add(r->v, eta, r->dv, p->n, p->threads);
+    r->rounding += fabs(eta) * r->sum_error;
     r->report.step = eta;
     r->report.local_seconds += clock_now() - begin;
 }

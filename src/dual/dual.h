@@ -51,6 +51,7 @@ typedef struct dual_run {
     double trial[BLOCK_TRIALS]; /* 1, beta, beta^2 ... */
     int trials;                 /* that come with the direction: with one block the model is exact, and 1 will do */
     double largest_added;       /* largest |dv_j| of a block in any round so far */
+    double sum_error, rounding; /* what packed messages may have taken from a |dv_j|; and from a |v_j| so far */
     double travelled;           /* sum of |w - w'| over the moves so far */
     bool lengthens;             /* the model is the best of t w for the lengths t; otherwise w */
     double length[BLOCK_LENGTHS];

@@ -32,7 +32,8 @@ static void sum_parts(descent *r, double largest, double *const *part, uint64_t 
 {
     problem *p = r->p;
     double before = comm_said(p->comm)->seconds;
-    comm_sum_vectors(p->comm, r->K, largest, (const double *const *)part, (int)r->local, length, to, p->threads);
+    comm_sum_packed(p->comm, p->fields, r->K, largest, (const double *const *)part, (int)r->local, length, to,
+                    p->threads);
     r->report.comm_seconds += comm_said(p->comm)->seconds - before;
 }
 

@@ -44,6 +44,7 @@ struct problem {
      * where it has kinks; pairs of cells in a row, each with itself included. */
     double stiffness, pairs;
     int threads;
+    int fields; /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
     arena memory;
 };
 
@@ -59,6 +60,10 @@ static inline double problem_cost(const problem *p, uint64_t class, uint64_t row
 
 /* The sum of the weights of the instances in the k-th block of this rank. */
 double problem_weight(const problem *p, uint64_t k);
+/* Chooses `fields` for a training that ends at this gap. */
+void problem_pack(problem *p, double gap, bool gap_of_start);
+/* For tests: the least length of vectors that are packed; 0: the usual one again. */
+void problem_test_packed(uint64_t length);
 
 /* Between the rows of a block that are looked at where some will do: a pass over all costs as much as many a
  * training. */

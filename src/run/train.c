@@ -275,6 +275,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         t.method = plan.method[0];
         t.options = plan.options;
     }
+    problem_pack(&p, t.options.gap, t.options.gap_of_start);
     ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, method_shares(&t.options), err);
     if (ok) {
         w.max_rounds = t.max_rounds;
