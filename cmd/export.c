@@ -8,7 +8,7 @@ static void note_probabilities(const invocation *v, const bda_model *model)
 {
     bda_model_summary m = {.size = sizeof m};
     bda_model_summarise(model, &m);
-    if (m.classes > 2 && strcmp(m.loss, "logistic") == 0 && strcmp(bda_get(v->settings, "format"), "liblinear") == 0)
+    if (m.outputs > 1 && strcmp(m.loss, "logistic") == 0 && strcmp(bda_get(v->settings, "format"), "liblinear") == 0)
         say(v, "note: liblinear-predict predicts the same labels, but the probabilities of its -b 1 are those of one "
                "against the rest, not the softmax of this model; `bda predict --probability' has these");
 }

@@ -8,7 +8,7 @@ static void note_probabilities(const invocation *v, const bda_model *model)
 {
     bda_model_summary m = {.size = sizeof m};
     bda_model_summarise(model, &m);
-    if (m.classes > 2 && strcmp(m.loss, "logistic") == 0 && !is_set(v, "quiet"))
+    if (m.outputs > 1 && strcmp(m.loss, "logistic") == 0 && !is_set(v, "quiet"))
         say(v, "note: it predicts the same labels, but with more than two of them --probability differs from "
                "LIBLINEAR's, "
                "which looks at each label alone");

@@ -44,7 +44,7 @@ static void print_model(const char *path, const bda_model_summary *m)
     printf("  task         %s\n", m->task);
     if (m->classes == 2)
         printf("  labels       %s (positive), %s\n", m->label_names[0], m->label_names[1]);
-    else if (m->classes > 2)
+    else if (m->classes)
         print_classes(m);
     printf("  loss         %s", m->loss);
     if (!isnan(m->cost))

@@ -72,20 +72,28 @@ static uint64_t transitions(uint64_t tags)
     return (tags + 1) * tags;
 }
 
-#define STRUCTURED_SVM                                                                                               \
-    .losses = TASK_LOSS(LOSS_HINGE) | TASK_LOSS(LOSS_SQUARED_HINGE), .sparse = true, .bend = 2, .steepness = 2,      \
-    .kept = 1, .dual = &structured_svm_blocks
+#define STRUCTURED_SVM(which)                                                                                        \
+    .losses = (which), .sparse = true, .bend = 2, .steepness = 2, .kept = 1, .dual = &structured_svm_blocks
 #define STRUCTURED_CRF                                                                                               \
     .losses = TASK_LOSS(LOSS_LOGISTIC), .smooth = true, .entropic = true, .bend = 0.25, .steepness = 0.5
 #define TAGS .name = "tag", .structure = &chain_structure, .outputs = one_a_label, .shared = transitions
 #define TREES(kind) .name = "parse", .structure = &tree_##kind##_structure
 
-static const task tag_svm = {TAGS, STRUCTURED_SVM, .usual = "squared-hinge"};
-static const task tag_crf = {TAGS, STRUCTURED_CRF, .dual = &chain_crf_blocks};
-static const task parse_svm = {TREES(projective), STRUCTURED_SVM, .usual = "hinge"};
-static const task parse_crf = {TREES(projective), STRUCTURED_CRF, .dual = &tree_crf_blocks};
-static const task parse_any_svm = {TREES(any), STRUCTURED_SVM};
-static const task parse_any_crf = {TREES(any), STRUCTURED_CRF, .dual = &tree_crf_blocks};
+#define TAKES(its_cost, its_gap) .cost = (its_cost), .gap = (its_gap)
+#define OF_START .gap_of_start = true
+#define PARSE_SVM(kind, loss_kind, its_cost)                                                                         \
+    TREES(kind), STRUCTURED_SVM(TASK_LOSS(loss_kind)), TAKES(its_cost, 1e-2), OF_START
+#define PARSE_CRF(kind) TREES(kind), STRUCTURED_CRF, TAKES(0.1, 1e-2), .dual = &tree_crf_blocks
+
+static const task tag_svm = {TAGS, STRUCTURED_SVM(TASK_LOSS(LOSS_HINGE) | TASK_LOSS(LOSS_SQUARED_HINGE)),
+                             TAKES(0.1, 1e-3), OF_START, .usual = "squared-hinge"};
+static const task tag_crf = {TAGS, STRUCTURED_CRF, TAKES(1, 1e-2), .dual = &chain_crf_blocks};
+static const task parse_svm = {PARSE_SVM(projective, LOSS_HINGE, 0.03), .usual = "hinge"};
+static const task parse_squared_svm = {PARSE_SVM(projective, LOSS_SQUARED_HINGE, 0.01)};
+static const task parse_crf = {PARSE_CRF(projective)};
+static const task parse_any_svm = {PARSE_SVM(any, LOSS_HINGE, 0.03)};
+static const task parse_any_squared_svm = {PARSE_SVM(any, LOSS_SQUARED_HINGE, 0.01)};
+static const task parse_any_crf = {PARSE_CRF(any)};
 
 const task *const task_table[] = {
     &binary_hinge,
@@ -100,8 +108,10 @@ const task *const task_table[] = {
     &tag_svm,
     &tag_crf,
     &parse_svm,
+    &parse_squared_svm,
     &parse_crf,
     &parse_any_svm,
+    &parse_any_squared_svm,
     &parse_any_crf,
     NULL,
 };

@@ -31,7 +31,12 @@ typedef struct task {
     bool lengths;  /* block_evaluate can leave the gaps of longer w */
     double bend;   /* the largest second derivative of xi along a score, or of its square where it has kinks; C = 1 */
     double steepness; /* a bound of the second derivative of xi, of its slope where it has kinks; C = 1 */
-    uint64_t kept;    /* numbers of a row in a kept point (points.h), about; 0: one for each output */
+    /* What is taken where nobody asks for others; cost 0: what the options say. Accuracy no longer rises there. P(0)
+     * of several rows counts every row as wrong, and so is a measure of the gap that is easily met. */
+    double cost, gap;
+    bool gap_of_start;
+
+    uint64_t kept; /* numbers of a row in a kept point (points.h), about; 0: one for each output */
 
     const struct block_kind *dual;
     const struct primal_kind *primal; /* instances.h; NULL: not offered */

@@ -107,13 +107,13 @@ uint64_t bda_class_of(const bda_model *m, const double *score)
 {
     if (m->classes == 0)
         return 0;
-    return m->classes > 2 ? largest_of(score, m->classes) : !(score[0] > 0);
+    return m->outputs > 1 ? largest_of(score, m->outputs) : !(score[0] > 0);
 }
 
 bool bda_probabilities(const bda_model *m, const double *score, double *p, bda_error *err)
 {
     err_clear(err);
-    if (m->loss->kind != LOSS_LOGISTIC)
+    if (!m->kind->entropic)
         return err_set(err, BDA_USAGE, "probabilities are for models of the logistic loss, and this one has %s",
                        m->loss->name);
     if (m->classes == 2) {

@@ -11,24 +11,21 @@
 #include "run/train_sentences.h"
 
 /* What liblinear-predict looks at is whether a model is one of classes, of probabilities, or of numbers. */
+static const struct {
+    const char *one, *several; /* scores of a row */
+} liblinear_solvers[] = {
+    [LOSS_HINGE] = {"L2R_L1LOSS_SVC_DUAL", "MCSVM_CS"},
+    [LOSS_SQUARED_HINGE] = {"L2R_L2LOSS_SVC", "MCSVM_CS"},
+    [LOSS_LOGISTIC] = {"L2R_LR", "L2R_LR"},
+    [LOSS_EPSILON_INSENSITIVE] = {.one = "L2R_L1LOSS_SVR_DUAL"},
+    [LOSS_SQUARED_EPSILON_INSENSITIVE] = {.one = "L2R_L2LOSS_SVR"},
+    [LOSS_SQUARED_ERROR] = {.one = "L2R_L2LOSS_SVR"}, /* the tube has no width */
+};
+
 static const char *liblinear_solver(const bda_model *m)
 {
-    if (m->classes > 2)
-        return m->loss->kind == LOSS_LOGISTIC ? "L2R_LR" : "MCSVM_CS";
-    switch (m->loss->kind) {
-    case LOSS_HINGE:
-        return "L2R_L1LOSS_SVC_DUAL";
-    case LOSS_SQUARED_HINGE:
-        return "L2R_L2LOSS_SVC";
-    case LOSS_LOGISTIC:
-        return "L2R_LR";
-    case LOSS_EPSILON_INSENSITIVE:
-        return "L2R_L1LOSS_SVR_DUAL";
-    case LOSS_SQUARED_EPSILON_INSENSITIVE:
-    case LOSS_SQUARED_ERROR: /* the tube has no width */
-        return "L2R_L2LOSS_SVR";
-    }
-    return NULL;
+    const loss_kind kind = m->loss->kind;
+    return m->outputs > 1 ? liblinear_solvers[kind].several : liblinear_solvers[kind].one;
 }
 
 /* LIBLINEAR reads labels and the number of features as int. */
@@ -53,7 +50,7 @@ static bool fits_liblinear(const bda_model *m, bda_error *err)
 static void write_liblinear(const bda_model *m, output *out)
 {
     char number[TEXT_REAL];
-    out_printf(out, "solver_type %s\nnr_class %d\n", liblinear_solver(m), m->classes > 2 ? (int)m->classes : 2);
+    out_printf(out, "solver_type %s\nnr_class %d\n", liblinear_solver(m), m->outputs > 1 ? (int)m->outputs : 2);
     if (m->classes)
         out_printf(out, "label");
     for (uint64_t k = 0; k < m->classes; k++)

@@ -194,8 +194,7 @@ static bda_model *new_model(const words *w, const foreign *f, bda_error *err)
     arena_free(&memory);
     if (!m)
         return NULL;
-    m->task = model_task(T ? "classify" : "regress");
-    m->loss = loss_find(f->solver->loss);
+    model_set_task(m, model_task(T ? "classify" : "regress"), loss_find(f->solver->loss));
     return m;
 }
 

@@ -62,6 +62,12 @@ static double area_under_curve(const scored *sorted, uint64_t count)
     return positives && below ? pairs / (2 * (double)positives * (double)below) : NAN;
 }
 
+/* Of labels: are scores the logarithms of odds? */
+static bool has_probabilities(const bda_model *m)
+{
+    return m->kind->entropic;
+}
+
 static double logistic_loss(double margin)
 {
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
@@ -91,7 +97,7 @@ static void measure_two(const bda_model *m, const uint64_t *counts, scored *all,
         qsort(all, gathered, sizeof *all, by_score);
     put(to, "auc", area_under_curve(all, gathered));
     put(to, "f1", either > 0 ? 2 * (double)true_positive / either : NAN);
-    if (m->loss->kind == LOSS_LOGISTIC)
+    if (has_probabilities(m))
         put(to, "log_loss", known ? sum_value(&loss_sum) / (double)known : NAN);
 }
 
@@ -99,18 +105,13 @@ static void measure_two(const bda_model *m, const uint64_t *counts, scored *all,
 
 double metrics_softmax_loss(const bda_model *m, const double *score, uint32_t truth)
 {
-    if (m->loss->kind != LOSS_LOGISTIC || truth == LABEL_NONE)
+    if (!has_probabilities(m) || truth == LABEL_NONE)
         return NAN;
     const uint64_t best = bda_class_of(m, score);
     double others = 0;
     for (uint64_t k = 0; k < m->classes; k++)
         others += k == best ? 0 : exp(score[k] - score[best]);
     return log1p(others) + (score[best] - score[truth]);
-}
-
-static bool has_probabilities(const bda_model *m)
-{
-    return m->loss->kind == LOSS_LOGISTIC;
 }
 
 /* [classes] actual, guessed, right; then the confusion matrix */

@@ -70,6 +70,13 @@ bda_model *model_new(const model_shape *shape, const label_table *labels, bda_er
     return m;
 }
 
+void model_set_task(bda_model *m, const char *task, const loss *l)
+{
+    m->task = task;
+    m->loss = l;
+    m->kind = task_find(task, l, m->classes, NULL);
+}
+
 const char *model_copy_text(bda_model *m, const char *text, bda_error *err)
 {
     const size_t size = strlen(text) + 1;
@@ -132,10 +139,7 @@ bool model_is_sound(const char *task, const loss *l, const model_shape *shape, u
     if (!task || !l || !isfinite(shape->bias) || shape->features >= MODEL_MOST_FEATURES ||
         shape->outputs > MODEL_MOST_OUTPUTS || shape->shared > MODEL_MOST_SHARED || classes > MODEL_MOST_OUTPUTS)
         return false;
-    const bool regression = strcmp(task, "regress") == 0;
-    if (strcmp(task, "tag") == 0) /* and transitions between tags */
-        return !l->regression && classes >= 2 && shape->outputs == classes &&
-               shape->shared == (classes + 1) * classes;
-    return l->regression == regression && (regression ? classes == 0 : classes >= 2) &&
-           shape->outputs == (classes > 2 ? classes : 1) && shape->shared == 0;
+    const struct task *kind = task_find(task, l, classes, NULL);
+    return kind && (l->regression ? classes == 0 : classes >= 2) && shape->outputs == task_outputs(kind, classes) &&
+           shape->shared == task_shared(kind, classes);
 }

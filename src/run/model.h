@@ -4,7 +4,7 @@
 
 #include "base/sections.h"
 #include "data/label_table.h"
-#include "problem/loss.h"
+#include "problem/task.h"
 
 #define MODEL_MOST_FEATURES UINT32_MAX
 #define MODEL_MOST_OUTPUTS ((uint64_t)1 << 24)
@@ -31,10 +31,11 @@ typedef struct model_record {
 struct bda_model {
     const char *task; /* one of model_tasks */
     const loss *loss;
-    double bias;        /* value of the constant feature; < 0: none */
-    uint64_t classes;   /* 0 for regression */
-    label_table labels; /* [classes] the larger first where there are two, in increasing order otherwise */
-    uint64_t features;  /* without the constant feature */
+    const struct task *kind; /* what task, loss and number of labels come to */
+    double bias;             /* value of the constant feature; < 0: none */
+    uint64_t classes;        /* 0 for regression */
+    label_table labels;      /* [classes] the larger first where there are two, in increasing order otherwise */
+    uint64_t features;       /* without the constant feature */
     const char *const *feature_name; /* [features]; NULL: they have none */
     uint64_t outputs;                /* weights of a feature: 1, or one for each class */
     uint64_t shared;                 /* weights that belong to no feature */
@@ -58,6 +59,9 @@ const char *model_task(const char *name); /* the one of that name; NULL: there i
 /* A model of n weights, all 0, of no task and loss yet. The labels are copied; there are none for regression. NULL and
  * a sentence where there is no memory for it. */
 bda_model *model_new(const model_shape *shape, const label_table *labels, bda_error *err);
+
+/* Of the labels that the model has. The task is one of model_tasks. */
+void model_set_task(bda_model *m, const char *task, const loss *l);
 
 const char *model_copy_text(bda_model *m, const char *text, bda_error *err); /* lives as long as the model */
 

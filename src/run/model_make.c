@@ -157,8 +157,7 @@ bda_model *bda_model_make(const bda_model_summary *summary, bda_error *err)
     bda_model *m = model_new(&shape, &labels, err);
     if (!m)
         return NULL;
-    m->task = model_task(s.task);
-    m->loss = loss_find(s.loss);
+    model_set_task(m, model_task(s.task), loss_find(s.loss));
     if (take_weights(m, s.weights, err) && take_record(m, &s, err) &&
         (!s.feature_names || model_name_features(m, s.feature_names, err)))
         return m;

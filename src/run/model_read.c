@@ -195,8 +195,7 @@ static bda_model *take_model(const sections *s, const byte_source *from, bda_err
     arena_free(&memory);
     if (!m)
         return NULL;
-    m->task = d.task;
-    m->loss = d.loss;
+    model_set_task(m, d.task, d.loss);
     const uint64_t n = m->n - m->shared;
     const bool ok = read_weights(s, from, "weights", m->w, n, err) &&
                     (m->shared == 0 || read_weights(s, from, "shared-weights", m->w + n, m->shared, err)) &&

@@ -96,13 +96,16 @@ static bool gap_is_sound(const header *h)
     return isnan(h->gap_of_start) ? m && m->uncertified : isfinite(h->gap_of_start) && h->gap_of_start >= 0;
 }
 
+static const char *task_of(const header *h)
+{
+    return model_task(h->task == REGRESS ? "regress" : "classify");
+}
+
 static bool header_is_sound(const header *h)
 {
     if (h->loss[NAME - 1] || h->method[NAME - 1] || h->task > REGRESS)
         return false;
-    return model_is_name(h->method) &&
-           model_is_sound(model_task(h->task == REGRESS ? "regress" : "classify"), loss_find(h->loss), &h->shape,
-                          h->classes) &&
+    return model_is_name(h->method) && model_is_sound(task_of(h), loss_find(h->loss), &h->shape, h->classes) &&
            isfinite(h->cost) && isfinite(h->epsilon) && h->l1_ratio >= 0 && h->l1_ratio < 1 && isfinite(h->primal) &&
            gap_is_sound(h);
 }
@@ -131,8 +134,7 @@ static bda_model *take_model(const header *h, const byte_source *from, bda_error
     arena_free(&memory);
     if (!m)
         return NULL;
-    m->task = model_task(h->task == REGRESS ? "regress" : "classify");
-    m->loss = loss_find(h->loss);
+    model_set_task(m, task_of(h), loss_find(h->loss));
     fill_record(h, &m->record);
     const uint64_t before = HEADER + 8 * h->classes;
     byte_reader r = {.at = h->at + before, .left = from->count - CHECKSUM - before};

@@ -156,8 +156,7 @@ static bool record_options(bda_model *m, const data *d, const bda_settings *s, b
 static bool record_beginning(bda_model *m, const problem *p, const bda_settings *s, const training *t, bda_error *err)
 {
     model_record *r = &m->record;
-    m->task = model_task(s->task);
-    m->loss = t->loss;
+    model_set_task(m, model_task(s->task), t->loss);
     r->version = bda_version();
     r->method = t->method->name;
     r->cost = t->cost;

@@ -144,7 +144,7 @@ static bool check_options(const bda_settings *s, training *t, bda_error *err)
                           .accelerate = s->accelerate};
     if (s->inference[0])
         o->inference = s->inference[0] == 'r' ? INFERENCE_ROUND : INFERENCE_VISIT;
-    if ((s->inference[0] || o->learning_epochs > 0) && t->loss->kind == LOSS_LOGISTIC)
+    if ((s->inference[0] || o->learning_epochs > 0) && task_find(s->task, t->loss, 0, NULL)->entropic)
         return err_set(err, BDA_USAGE,
                        "--%s is for hinge and squared-hinge, which seek outputs; --loss=logistic sums over all",
                        s->inference[0] ? "inference" : "learning-epochs");
@@ -285,25 +285,17 @@ static bool check_sentences(const bda_settings *s, bda_error *err)
                    s->method);
 }
 
-/* Costs and gaps that sentences take where nobody asks for others: accuracy no longer rises there (docs/methods.md).
- * Their P(0) counts every token as wrong, and so is a measure of the gap that is easily met. */
-static void choose_defaults(const bda_settings *s, training *t)
+static void choose_defaults(const bda_settings *s, const task *kind, training *t)
 {
-    const bool parse = strcmp(s->task, "parse") == 0;
     t->cost = s->cost;
     t->gap = s->gap;
-    if (!parse && strcmp(s->task, "tag") != 0)
+    if (kind->cost == 0)
         return;
-    if (!settings_given(s, "cost")) {
-        if (t->loss->kind == LOSS_LOGISTIC)
-            t->cost = parse ? 0.1 : 1;
-        else
-            t->cost = !parse ? 0.1 : t->loss->kind == LOSS_HINGE ? 0.03 : 0.01;
-    }
+    if (!settings_given(s, "cost"))
+        t->cost = kind->cost;
     if (!settings_given(s, "gap") && !settings_given(s, "gap-of")) {
-        t->options.gap_of_start = t->loss->kind != LOSS_LOGISTIC;
-        t->gap = t->loss->kind == LOSS_LOGISTIC || parse ? 1e-2 : 1e-3;
-        t->options.gap = t->gap;
+        t->options.gap_of_start = kind->gap_of_start;
+        t->gap = t->options.gap = kind->gap;
     }
 }
 
@@ -329,7 +321,7 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
         !check_class_weights(s, t, err) || !check_validation(s, err) || !check_task_options(s, err) ||
         !check_sentences(s, err) || !check_table(s, err))
         return false;
-    choose_defaults(s, t);
+    choose_defaults(s, task_find(s->task, t->loss, 0, NULL), t);
     bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");
     t->max_rounds = own_rounds ? UNCERTIFIED_ROUNDS : (uint64_t)s->max_rounds;
     return true;

@@ -52,8 +52,8 @@ static bda_model *some_model(uint64_t classes, bool dense, bool names)
     const model_shape shape = {.features = 40, .outputs = classes > 2 ? classes : 1, .bias = 1};
     bda_model *m = model_new(&shape, &labels, &err);
     assert_non_null(m);
-    m->task = model_task(classes == 0 ? "regress" : "classify");
-    m->loss = loss_find(classes == 0 ? "squared-error" : "hinge");
+    model_set_task(m, model_task(classes == 0 ? "regress" : "classify"),
+                   loss_find(classes == 0 ? "squared-error" : "hinge"));
     m->record.method = "bda";
     m->record.cost = 2;
     m->record.primal = 17.5;

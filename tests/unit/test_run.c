@@ -354,8 +354,8 @@ static void metrics_of_ties_and_lone_labels(void **state)
     (void)state;
     bda_metrics x;
     double labels[] = {1, -1};
-    bda_model m = {
-        .task = "classify", .loss = loss_find("logistic"), .classes = 2, .labels = {2, NULL, labels}, .outputs = 1};
+    bda_model m = {.classes = 2, .labels = {2, NULL, labels}, .outputs = 1};
+    model_set_task(&m, "classify", loss_find("logistic"));
     measure(&m, (const double[][2]){{0.5, 1}, {0.5, -1}, {-1, -1}, {2, 1}, {0.5, 7}}, 5, &x);
     assert_true(bda_metric(&x, "auc") == 3.5 / 4 && bda_metric(&x, "unknown_labels") == 1);
     assert_true(bda_metric(&x, "accuracy") == 3.0 / 5 && bda_metric(&x, "f1") == 4.0 / 6);
@@ -363,7 +363,8 @@ static void metrics_of_ties_and_lone_labels(void **state)
     assert_true(fabs(bda_metric(&x, "log_loss") - 1e4 / 3) < 1e-9);
     measure(&m, (const double[][2]){{1, 1}, {-1, 1}}, 2, &x);
     assert_true(isnan(bda_metric(&x, "auc")) && bda_metric(&x, "accuracy") == 0.5);
-    m = (bda_model){.task = "regress", .loss = loss_find("squared-error"), .outputs = 1};
+    m = (bda_model){.outputs = 1};
+    model_set_task(&m, "regress", loss_find("squared-error"));
     measure(&m, (const double[][2]){{1, 3}, {5, 3}}, 2, &x);
     assert_true(bda_metric(&x, "mse") == 4 && bda_metric(&x, "mae") == 2);
     assert_true(isnan(bda_metric(&x, "r2")) && isnan(bda_metric(&x, "accuracy")));
@@ -374,8 +375,8 @@ static void metrics_of_many_classes(void **state)
     (void)state;
     bda_error err = {0};
     double labels[] = {-3, 0, 7, 9};
-    bda_model m = {
-        .task = "classify", .loss = loss_find("logistic"), .classes = 4, .labels = {4, NULL, labels}, .outputs = 4};
+    bda_model m = {.classes = 4, .labels = {4, NULL, labels}, .outputs = 4};
+    model_set_task(&m, "classify", loss_find("logistic"));
     static const double scores[][4] = {{1, 0, 0, 0}, {2, 2, -1, 2}, {0, 1e4, 0, 0}, {0, 1, 5, 0}, {0, 3, 0, 0}};
     static const double truth[] = {-3, 0, 7, 7, 8}; /* guesses: -3, -3 (a tie), 0, 7, 0; nobody knows 8 */
     const decision_kind *kind = decision_of(&m);
