@@ -56,6 +56,9 @@ static void print_model(const char *path, const bda_model_summary *m)
     printf("\n");
     if (m->method[0])
         print_training(m);
+    if (m->calibration)
+        printf("  calibration  %s, on %llu instances that were held out\n", m->calibration,
+               (unsigned long long)m->calibrated_on);
     printf("  features     %llu, and %s constant feature", (unsigned long long)m->features,
            m->bias >= 0 ? "a" : "no");
     if (m->bias >= 0)

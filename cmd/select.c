@@ -233,7 +233,7 @@ static void print_json(const search *s)
            s->trial[s->chosen].l1_ratio);
 }
 
-static bool train_chosen(search *s, const bda_data *data, const char *path, bda_error *err)
+static bool train_chosen(search *s, const bda_data *data, const bda_folds *folds, const char *path, bda_error *err)
 {
     bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
     bda_outcome outcome = {.size = sizeof outcome};
@@ -241,7 +241,11 @@ static bool train_chosen(search *s, const bda_data *data, const char *path, bda_
     if (!set_number(s->train, "cost", t->cost, err) || !set_number(s->train, "l1-ratio", t->l1_ratio, err))
         return false;
     bda_model *model = bda_train(s->v->comm, data, s->train, &observer, &outcome, err);
-    const bool ok = model && bda_comm_agree(s->v->comm, !s->v->first || bda_model_write(model, path, err), err);
+    const char *calibration = bda_get(s->v->settings, "calibrate");
+    const bool ok = model &&
+                    (strcmp(calibration, "none") == 0 ||
+                     bda_model_calibrate(s->v->comm, model, folds, s->train, calibration, &observer, err)) &&
+                    bda_comm_agree(s->v->comm, !s->v->first || bda_model_write(model, path, err), err);
     bda_model_free(model);
     if (!ok || is_set(s->v, "quiet"))
         return ok;
@@ -256,16 +260,14 @@ static bool train_chosen(search *s, const bda_data *data, const char *path, bda_
     return true;
 }
 
-static bool search_all(search *s, const bda_data *data, bda_error *err)
+static bool search_all(search *s, const bda_folds *folds, bda_error *err)
 {
-    bda_folds *folds = bda_folds_new(s->v->comm, data, s->v->settings, err);
-    bool ok = folds != NULL;
+    bool ok = true;
     for (uint64_t f = 0; ok && f < s->folds; f++) {
         ok = run_fold(s, folds, f, err);
         if (ok && !is_set(s->v, "quiet"))
             say(s->v, "fold %llu of %llu is done", (unsigned long long)f + 1, (unsigned long long)s->folds);
     }
-    bda_folds_free(folds);
     if (!ok)
         return false;
     choose(s);
@@ -274,12 +276,23 @@ static bool search_all(search *s, const bda_data *data, bda_error *err)
     return true;
 }
 
+/* Said before anything is trained. */
+static bool check_calibration(const search *s, bda_error *err)
+{
+    const char *task = bda_get(s->v->settings, "task");
+    if (strcmp(bda_get(s->v->settings, "calibrate"), "none") == 0 || strcmp(task, "classify") == 0)
+        return true;
+    err->status = BDA_USAGE;
+    snprintf(err->text, sizeof err->text, "--calibrate is for --task=classify, not for %.100s", task);
+    return false;
+}
+
 static bool prepare(search *s, bda_error *err)
 {
     s->folds = (uint64_t)bda_get_number(s->v->settings, "folds");
     s->train = settings_for(s->v, "train", err);
     s->predict = s->train ? settings_for(s->v, "predict", err) : NULL;
-    return s->predict && choose_score(s) && make_trials(s, err) &&
+    return s->predict && check_calibration(s, err) && choose_score(s) && make_trials(s, err) &&
            set_number(s->train, "cost", s->trial[0].cost, err) && bda_check(s->train, err);
 }
 
@@ -301,7 +314,9 @@ static int run_select(invocation *v)
     if (data)
         note_data(v, data, v->argument[0]);
     signals_catch();
-    ok = data && search_all(&s, data, &err) && train_chosen(&s, data, path, &err);
+    bda_folds *folds = data ? bda_folds_new(v->comm, data, v->settings, &err) : NULL;
+    ok = folds && search_all(&s, folds, &err) && train_chosen(&s, data, folds, path, &err);
+    bda_folds_free(folds);
     bda_data_free(data);
     bda_settings_free(s.train);
     bda_settings_free(s.predict);

@@ -326,8 +326,10 @@ typedef struct bda_model_summary {
     const char *const *feature_names; /* [features]; NULL: they have none */
     double dual;                      /* at the end of training, or NAN */
     uint64_t rounds, blocks, seed;
-    uint64_t data_digest; /* tells apart the data it was trained on */
-    const char *version;  /* of the program that trained it */
+    uint64_t data_digest;    /* tells apart the data it was trained on */
+    const char *version;     /* of the program that trained it */
+    const char *calibration; /* "platt" or "isotonic"; NULL: none */
+    uint64_t calibrated_on;  /* instances that were held out */
 } bda_model_summary;
 
 BDA_API bda_model *bda_model_read(const char *path, bda_error *err);
@@ -359,6 +361,14 @@ BDA_API void bda_model_free(bda_model *model);
 /* Does the file start like one of our models? Cheap; false also where it cannot be read, or could be read only once. */
 BDA_API bool bda_is_model(const char *path);
 
+/* Gives a model of labels probabilities that its scores alone do not have: trains by the settings of "train" (the cost
+ * that it was trained with, no log) on the data without each of the folds in turn, and fits to the scores of what was
+ * held out. method: "platt", a logistic curve, or "isotonic", a function that never falls; with more than two labels
+ * each is looked at against all others. bda_probabilities then uses it, and model files hold it. Collective. */
+BDA_API bool bda_model_calibrate(bda_comm *comm, bda_model *model, const bda_folds *folds,
+                                 const bda_settings *settings, const char *method, const bda_observer *observer,
+                                 bda_error *err);
+
 /* ---- prediction -------------------------------------------------------------------------------------------- */
 
 /* How good predictions are: numbers by name. */
@@ -368,7 +378,7 @@ typedef struct bda_metrics bda_metrics;
  *   instances         how many
  *   unknown_labels    classify: instances whose label the model does not know; they count as wrong
  *   accuracy          classify
- *   log_loss          classify, logistic loss: mean of -log(probability of the label)
+ *   log_loss          classify, where there are probabilities: mean of -log(probability of the label)
  *   auc, f1           classify, two labels; f1 of the larger one
  *   macro_f1          classify, more labels: the mean over those that occur
  *   mse, mae, r2      regress
@@ -396,8 +406,8 @@ BDA_API void bda_score(const bda_model *model, uint64_t cells, const uint32_t *c
 /* What the scores of a row stand for: the place of the predicted class among the model's labels; 0 for regress, where
  * the score is the prediction. */
 BDA_API uint64_t bda_class_of(const bda_model *model, const double *score);
-/* From the scores of a row to the probabilities of the classes, in the order of the labels; logistic loss only.
- * p: [classes] */
+/* From the scores of a row to the probabilities of the classes, in the order of the labels; of the logistic loss or
+ * a calibrated model. p: [classes] */
 BDA_API bool bda_probabilities(const bda_model *model, const double *score, double *p, bda_error *err);
 
 /* ---- machines ---------------------------------------------------------------------------------------------- */

@@ -113,9 +113,15 @@ uint64_t bda_class_of(const bda_model *m, const double *score)
 bool bda_probabilities(const bda_model *m, const double *score, double *p, bda_error *err)
 {
     err_clear(err);
-    if (!m->kind->entropic)
-        return err_set(err, BDA_USAGE, "probabilities are for models of the logistic loss, and this one has %s",
-                       m->loss->name);
+    if (m->calibration) {
+        calibration_apply(m->calibration, score, p);
+        return true;
+    }
+    if (!model_has_probabilities(m))
+        return err_set(
+            err, BDA_USAGE,
+            "probabilities are for models of the logistic loss, or with a calibration, and this one has %s",
+            m->loss->name);
     if (m->classes == 2) {
         const double z = score[0];
         p[0] = 1 / (1 + exp(-z));

@@ -36,6 +36,31 @@ static void write_record(json *j, const bda_model *m)
     json_leave(j, '{');
 }
 
+/* By output, in their order. */
+static void write_calibration(json *j, const bda_model *m)
+{
+    const calibration *c = m->calibration;
+    if (!c)
+        return;
+    json_enter(j, "calibration", '{');
+    json_text(j, "method", calibration_name(c->kind));
+    json_count(j, "instances", c->instances);
+    json_enter(j, "maps", '[');
+    for (uint64_t k = 0; k < c->maps; k++) {
+        json_enter(j, NULL, '{');
+        if (c->kind == CALIBRATION_PLATT) {
+            json_real(j, "slope", c->map[k].slope);
+            json_real(j, "offset", c->map[k].offset);
+        } else {
+            json_reals(j, "scores", c->map[k].score, c->map[k].knots);
+            json_reals(j, "probabilities", c->map[k].probability, c->map[k].knots);
+        }
+        json_leave(j, '{');
+    }
+    json_leave(j, '[');
+    json_leave(j, '{');
+}
+
 static void write_head(json *j, const bda_model *m)
 {
     json_text(j, "file", "model");
@@ -46,6 +71,7 @@ static void write_head(json *j, const bda_model *m)
     json_count(j, "outputs", m->outputs);
     if (m->bias >= 0)
         json_real(j, "constant_feature", m->bias);
+    write_calibration(j, m);
     write_record(j, m);
 }
 

@@ -214,6 +214,16 @@ bda_data *bda_folds_data(bda_comm *c, const bda_folds *f, uint64_t fold, bool he
     return data_subset(c, f->data, f->keep, f->blocks, err);
 }
 
+const data *folds_whole(const bda_folds *f)
+{
+    return f->data;
+}
+
+uint64_t folds_count(const bda_folds *f)
+{
+    return f->folds;
+}
+
 void bda_folds_free(bda_folds *f)
 {
     if (!f)

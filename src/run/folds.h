@@ -4,6 +4,9 @@
 
 #include "data/data.h"
 
+const data *folds_whole(const bda_folds *f); /* what is cut */
+uint64_t folds_count(const bda_folds *f);
+
 /* Which of so many folds each of this rank's instances is in; fold: [units]. Instances of the same class go to the folds
  * in turn, in the order of the data, so that each fold has its share of every class and of every part of a file; without
  * classes (`stratified` false) all do. Collective. */

@@ -62,12 +62,6 @@ static double area_under_curve(const scored *sorted, uint64_t count)
     return positives && below ? pairs / (2 * (double)positives * (double)below) : NAN;
 }
 
-/* Of labels: are scores the logarithms of odds? */
-static bool has_probabilities(const bda_model *m)
-{
-    return m->kind->entropic;
-}
-
 static double logistic_loss(double margin)
 {
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
@@ -87,7 +81,8 @@ static void measure_two(const bda_model *m, const uint64_t *counts, scored *all,
         true_positive += is_positive && all[i].guess == 0;
         if (all[i].truth != LABEL_NONE) {
             known++;
-            sum_add(&loss_sum, logistic_loss(is_positive ? all[i].score : -all[i].score));
+            sum_add(&loss_sum, m->calibration ? calibration_loss(m->calibration, &all[i].score, all[i].truth)
+                                              : logistic_loss(is_positive ? all[i].score : -all[i].score));
         }
     }
     const double either = (double)(positive + predicted_positive);
@@ -97,7 +92,7 @@ static void measure_two(const bda_model *m, const uint64_t *counts, scored *all,
         qsort(all, gathered, sizeof *all, by_score);
     put(to, "auc", area_under_curve(all, gathered));
     put(to, "f1", either > 0 ? 2 * (double)true_positive / either : NAN);
-    if (has_probabilities(m))
+    if (model_has_probabilities(m))
         put(to, "log_loss", known ? sum_value(&loss_sum) / (double)known : NAN);
 }
 
@@ -105,8 +100,10 @@ static void measure_two(const bda_model *m, const uint64_t *counts, scored *all,
 
 double metrics_softmax_loss(const bda_model *m, const double *score, uint32_t truth)
 {
-    if (!has_probabilities(m) || truth == LABEL_NONE)
+    if (!model_has_probabilities(m) || truth == LABEL_NONE)
         return NAN;
+    if (m->calibration)
+        return calibration_loss(m->calibration, score, truth);
     const uint64_t best = bda_class_of(m, score);
     double others = 0;
     for (uint64_t k = 0; k < m->classes; k++)
@@ -158,7 +155,7 @@ static void measure_many(const bda_model *m, const uint64_t *counts, scored *all
     put(to, "unknown_labels", (double)(rows - known));
     put(to, "accuracy", rows ? (double)right / (double)rows : NAN);
     put(to, "macro_f1", rows ? sum_value(&f1) / (double)occurring : NAN);
-    if (has_probabilities(m))
+    if (model_has_probabilities(m))
         put(to, "log_loss", known ? sum_value(&loss_sum) / (double)known : NAN);
 }
 
@@ -186,7 +183,8 @@ static void measure_numbers(const bda_model *m, const uint64_t *counts, scored *
 static const decision_kind kinds[] = {
     {"regress", 0, 0, NULL, always, first_score, NULL, measure_numbers},
     {"classify", 2, 2, NULL, always, first_score, NULL, measure_two},
-    {"classify", 3, UINT64_MAX, counts_of_many, has_probabilities, metrics_softmax_loss, count_many, measure_many},
+    {"classify", 3, UINT64_MAX, counts_of_many, model_has_probabilities, metrics_softmax_loss, count_many,
+     measure_many},
 };
 
 const decision_kind *decision_of(const bda_model *m)

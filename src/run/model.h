@@ -5,6 +5,7 @@
 #include "base/sections.h"
 #include "data/label_table.h"
 #include "problem/task.h"
+#include "run/calibration.h"
 
 #define MODEL_MOST_FEATURES UINT32_MAX
 #define MODEL_MOST_OUTPUTS ((uint64_t)1 << 24)
@@ -41,6 +42,7 @@ struct bda_model {
     uint64_t shared;                 /* weights that belong to no feature */
     uint64_t n;                      /* (features + (bias >= 0)) * outputs + shared */
     double *w;                       /* [n] = [features + (bias >= 0)][outputs], then [shared] */
+    const calibration *calibration;  /* NULL: none */
     model_record record;
     /* What other parts keep in the model file: a dictionary, templates, names of features. A part that predicts with
      * its section keeps it as a needed one and adds its kind to `known` of model_read.c. */
@@ -64,6 +66,15 @@ bda_model *model_new(const model_shape *shape, const label_table *labels, bda_er
 void model_set_task(bda_model *m, const char *task, const loss *l);
 
 const char *model_copy_text(bda_model *m, const char *text, bda_error *err); /* lives as long as the model */
+
+/* Are there probabilities of labels: because scores are the logarithms of odds, or by a calibration? */
+static inline bool model_has_probabilities(const bda_model *m)
+{
+    return m->calibration || (m->kind->labelled && m->kind->entropic);
+}
+
+/* The bytes of calibration_pack become the model's calibration. */
+bool model_keep_calibration(bda_model *m, const unsigned char *packed, uint64_t count, bda_error *err);
 
 bool model_name_features(bda_model *m, const char *const *name, bda_error *err); /* [features], copied */
 

@@ -31,6 +31,8 @@ void bda_model_summarise(const bda_model *m, bda_model_summary *summary)
         .instances = r->instances,
         .weights = m->w,
         .outputs = m->outputs,
+        .calibration = m->calibration ? calibration_name(m->calibration->kind) : NULL,
+        .calibrated_on = m->calibration ? m->calibration->instances : 0,
         .shared_weights = m->shared,
         .feature_names = m->feature_name,
         .dual = r->dual,

@@ -159,6 +159,28 @@ static bool read_feature_names(bda_model *m, const sections *s, const byte_sourc
     return name && (bytes_ended(&r) || damaged(from, "feature-names", err));
 }
 
+bool model_keep_calibration(bda_model *m, const unsigned char *packed, uint64_t count, bda_error *err)
+{
+    byte_reader r = {.at = packed, .left = count};
+    calibration *c = ARENA_TAKE(&m->memory, calibration, 1, err);
+    if (!c || !calibration_unpack(c, &r, m->outputs, &m->memory, err) ||
+        !sections_keep(&m->extra, MODEL_CALIBRATION, false, packed, count, err))
+        return false;
+    m->calibration = c;
+    return true;
+}
+
+/* It is among the others, whose bytes are written again as they are. */
+static bool read_calibration(bda_model *m, const sections *s, const byte_source *from, bda_error *err)
+{
+    const section *one = sections_find(s, MODEL_CALIBRATION);
+    if (!one)
+        return true;
+    err_clear(err);
+    return (m->kind->labelled && model_keep_calibration(m, one->bytes, one->count, err)) || err->status != BDA_OK ||
+           damaged(from, MODEL_CALIBRATION, err);
+}
+
 static bool keep_others(bda_model *m, const sections *s, bda_error *err)
 {
     for (uint64_t k = 0; k < s->count; k++) {
@@ -200,7 +222,8 @@ static bda_model *take_model(const sections *s, const byte_source *from, bda_err
     const bool ok = read_weights(s, from, "weights", m->w, n, err) &&
                     (m->shared == 0 || read_weights(s, from, "shared-weights", m->w + n, m->shared, err)) &&
                     read_record(m, s, from, err) && read_options(m, s, from, err) &&
-                    read_feature_names(m, s, from, err) && keep_others(m, s, err);
+                    read_feature_names(m, s, from, err) && keep_others(m, s, err) &&
+                    read_calibration(m, s, from, err);
     if (ok)
         return m;
     bda_model_free(m);

@@ -445,6 +445,8 @@ const bda_option train_options[] = {
     {.name = NULL},
 };
 
+static const char *const calibration_names[] = {"none", "platt", "isotonic", NULL};
+
 static const bda_option select_own[] = {
     {.name = "folds",
      .group = "problem",
@@ -484,6 +486,15 @@ static const bda_option select_own[] = {
      .preset = "0",
      .help = "choose the least cost whose mean score is within a standard error of the best",
      AT(one_standard_error)},
+    {.name = "calibrate",
+     .group = "problem",
+     .type = BDA_CHOICE,
+     .argument = "METHOD",
+     .preset = "none",
+     .choices = calibration_names,
+     .help = "probabilities for the model, from the scores of what was held out: none, platt (a logistic curve) or "
+             "isotonic (a function that never falls)",
+     AT(calibration)},
     {.name = "groups",
      .group = "data",
      .file = true,

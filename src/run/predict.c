@@ -203,8 +203,10 @@ static bool check_request(const prediction *p, bda_error *err)
     if (!text && !p->data->unlabelled && names->name && !names->number &&
         (p->model->labels.number || p->model->classes == 0))
         return err_set(err, BDA_FAILED, "the labels of %s are names, and the model's are numbers", p->data->name);
-    if (s->probability && !p->model->kind->entropic)
-        return err_set(err, BDA_USAGE, "--probability is for models of the logistic loss, and this one has %s",
+    if (s->probability && !model_has_probabilities(p->model))
+        return err_set(err, BDA_USAGE,
+                       "--probability is for models of the logistic loss, or of bda select --calibrate, and this one "
+                       "has %s",
                        p->model->loss->name);
     return true;
 }

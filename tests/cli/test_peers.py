@@ -14,7 +14,10 @@ SYSTEM = "/usr/bin/python3"  # which has Debian's scikit-learn, where another py
 
 try:
     import numpy
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.linear_model import ElasticNet, LogisticRegression
+    from sklearn.model_selection import PredefinedSplit
+    from sklearn.svm import LinearSVC
 except ImportError:
     numpy = None
     probe = [SYSTEM, "-c", "import sklearn"]
@@ -103,6 +106,26 @@ class Peers(support.Case):
                     w, end = self.train("logistic", cost, f"--l1-ratio={ratio}")
                     zeros += self.compare(rows, w, end, [float(p) for p in peer], "logistic", cost, ratio)
         self.assertGreater(zeros, 20)
+
+    @support.unittest.skipIf(numpy is None, "no scikit-learn")
+    def test_calibration(self):
+        """The same folds, the same machines, the same probabilities."""
+        rows = self.data("squared-hinge")
+        x, y = dense(rows, self.FEATURES)
+        fold = numpy.zeros(len(rows), dtype=int)
+        for label in (-1, 1):  # in turn, the second label where the first ended
+            mine = numpy.flatnonzero(y == label)
+            fold[mine] = (numpy.arange(len(mine)) + (label > 0) * (y < 0).sum()) % 5
+        for kind, method in (("platt", "sigmoid"), ("isotonic", "isotonic")):
+            with self.subTest(kind=kind):
+                machine = LinearSVC(C=0.1, fit_intercept=False, tol=1e-10, max_iter=100000)
+                theirs = CalibratedClassifierCV(machine, method=method, cv=PredefinedSplit(fold), ensemble=False)
+                theirs = theirs.fit(x, y).predict_proba(x)
+                self.works("select", "--costs=0.1", "--gap=1e-10", f"--calibrate={kind}", "-q", "d", "m", "--force")
+                lines = self.works("predict", "--probability", "-q", "m", "d").stdout.splitlines()
+                self.assertEqual(lines[0], "labels 1 -1")
+                ours = numpy.array([[float(p) for p in line.split()[1:]] for line in lines[1:]])
+                self.assertLess(abs(ours[:, ::-1] - theirs).max(), 1e-3)
 
     def test_no_l1_is_the_plain_path(self):
         for loss in ("hinge", "logistic", "squared-error"):

@@ -93,6 +93,96 @@ class Select(support.Case):
         self.assertEqual(found["chosen"], {"cost": expected["cost"], "l1_ratio": expected["l1_ratio"]})
         self.assertIn("chosen", self.works("select", "--costs=0.01,1", "d", "m").stdout)
 
+    def held_out(self, rows, fold, folds, *options):
+        """(scores, label) of each instance by a model that did not see it."""
+        found = [None] * len(rows)
+        for k in range(folds):
+            held = [i for i, f in enumerate(fold) if f == k]
+            self.write("rest", support.libsvm([r for r, f in zip(rows, fold) if f != k]))
+            self.write("held", support.libsvm([rows[i] for i in held]))
+            self.works("train", "-q", *options, "rest", "model")
+            lines = self.works("predict", "-q", "--scores", "model", "held").stdout.splitlines()[1:]
+            for i, line in zip(held, lines):
+                found[i] = [float(x) for x in line.split()[1:]], rows[i][0]
+        return found
+
+    def probabilities(self):
+        lines = self.works("predict", "-q", "--probability", "--scores", "--metrics=metrics", "m", "d").stdout
+        lines = [[float(x) for x in line.split()[1:]] for line in lines.splitlines()[1:]]
+        return lines, json.loads(self.read("metrics"))
+
+    def calibration(self, kind, folds, rows):
+        self.write("d", support.libsvm(rows))
+        self.select(f"--folds={folds}", "--costs=0.3", "--loss=hinge", f"--calibrate={kind}", "--gap=1e-6")
+        self.works("export", "--format=json", "m", "m.json", "--force")
+        found = json.loads(self.read("m.json"))["calibration"]
+        self.assertEqual((found["method"], found["instances"]), (kind, len(rows)))
+        fold = fold_of([y for y, _ in rows], folds)
+        return found["maps"], self.held_out(rows, fold, folds, "--cost=0.3", "--loss=hinge", "--gap=1e-6")
+
+    def test_platt(self):
+        """The derivatives of the likelihood, to targets that are drawn together, are 0 at what was found."""
+        rows = support.problem(rows=120, noise=0.2)
+        maps, held = self.calibration("platt", 3, rows)
+        with_label = sum(y > 0 for _, y in held)
+        high, low = (with_label + 1) / (with_label + 2), 1 / (len(held) - with_label + 2)
+        self.assertEqual(len(maps), 1)
+        slope, offset = maps[0]["slope"], maps[0]["offset"]
+        probability = lambda s: 1 / (1 + math.exp(slope * s + offset))
+        errors = [((high if y > 0 else low) - probability(s[0]), s[0]) for s, y in held]
+        self.assertLess(slope, 0)
+        self.assertLess(abs(math.fsum(e for e, _ in errors)), 1e-6)
+        self.assertLess(abs(math.fsum(e * s for e, s in errors)), 1e-6)
+        lines, metrics = self.probabilities()
+        losses = []
+        for (score, p, q), (y, _) in zip(lines, rows):
+            self.assertAlmostEqual(p, probability(score), 14)
+            self.assertEqual(q, 1 - p)
+            losses.append(-math.log(p if y > 0 else q))
+        self.assertAlmostEqual(metrics["log_loss"], math.fsum(losses) / len(rows), 12)
+        self.assertIn("platt, on 120 instances", self.works("info", "m").stdout)
+
+    def test_isotonic(self):
+        """At the i-th score it is the largest, over beginnings up to i, of the least mean, over ends from i on."""
+        rows = [((i * 7) % 3, x) for i, (_, x) in enumerate(support.problem(rows=90))]
+        maps, held = self.calibration("isotonic", 3, rows)
+        self.assertEqual(len(maps), 3)
+        for k, one in enumerate(maps):
+            points = sorted((s[k], y == k) for s, y in held)
+            means = [[sum(y for _, y in points[a:b + 1]) / (b + 1 - a) if b >= a else 1 for b in range(len(points))]
+                     for a in range(len(points))]
+            ends = [[min(means[a][i:]) for i in range(len(points))] for a in range(len(points))]
+            value = {s: max(ends[a][i] for a in range(i + 1)) for i, (s, _) in enumerate(points)}
+            self.assertEqual((one["scores"][0], one["scores"][-1]), (points[0][0], points[-1][0]))
+            for s, p in zip(one["scores"], one["probabilities"]):
+                self.assertAlmostEqual(p, value[s], 12)
+            for s, _ in points:
+                self.assertAlmostEqual(self.between(one, s), value[s], 12)
+        for line in self.probabilities()[0]:
+            parts = [self.between(one, s) for one, s in zip(maps, line[:3])]
+            for p, part in zip(line[3:], parts):
+                self.assertAlmostEqual(p, part / sum(parts), 12)
+
+    @staticmethod
+    def between(one, s):
+        knots = list(zip(one["scores"], one["probabilities"]))
+        if s <= knots[0][0]:
+            return knots[0][1]
+        for (a, p), (b, q) in zip(knots, knots[1:]):
+            if s <= b:
+                return p + (s - a) / (b - a) * (q - p)
+        return knots[-1][1]
+
+    def test_calibration_refused(self):
+        self.write("d", support.libsvm(support.problem(rows=20, labels=None)))
+        self.fails(2, "select", "--task=regress", "--calibrate=platt", "d", "m", says=["--calibrate", "classify"])
+        rows = support.problem(rows=21)
+        rows[7] = (5, rows[7][1])
+        self.write("d", support.libsvm(rows))
+        self.fails(1, "select", "-q", "--calibrate=platt", "--folds=2", "d", "m", says=["some label", "fold"])
+        self.works("train", "-q", "d", "m")
+        self.fails(2, "predict", "--probability", "m", "d", says=["--calibrate", "squared-hinge"])
+
     def test_refused(self):
         self.write("d", support.libsvm(support.problem(rows=20)))
         for words, says in [(["--costs=1,0.1"], "--costs"), (["--costs=1,x"], "'1,x'"), (["--costs="], "--costs"),
@@ -112,6 +202,18 @@ class Select(support.Case):
             for a, b in zip(alone["trials"], self.select(*options, ranks=ranks)["trials"]):
                 for x, y in zip(a["scores"], b["scores"]):
                     self.assertAlmostEqual(x, y, 5)
+
+    @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+    def test_ranks_calibrate_alike(self):
+        self.write("d", support.libsvm(support.problem(rows=100, noise=0.2)))
+        maps = []
+        for ranks in (0, 2, 3):
+            self.select("--costs=1", "--folds=3", "--gap=1e-10", "--calibrate=platt", ranks=ranks)
+            self.works("export", "--format=json", "m", "m.json", "--force")
+            maps.append(json.loads(self.read("m.json"))["calibration"]["maps"][0])
+        for other in maps[1:]:
+            for name in ("slope", "offset"):
+                self.assertAlmostEqual(maps[0][name], other[name], 4)
 
 
 if __name__ == "__main__":
