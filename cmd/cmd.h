@@ -75,8 +75,12 @@ bool is_set(const invocation *v, const char *flag);
 /* MODEL or --output where it is given; otherwise, as LIBLINEAR does, DATA's own name with .model behind it, in the current
  * directory. To be freed; NULL without memory. */
 char *model_name(const invocation *v);
-/* bda_data_read_files, with signs of life where that takes long and the command has them. */
-bda_data *read_data(const invocation *v, int files, const char *const *path, bda_error *err);
+/* Is DATA of `train` and `select` one word, or several with --output, and no model? Collective. */
+bool check_data(const invocation *v, bda_error *err);
+/* can_write where DATA, --weights, --feature-penalty and `other` (NULL: nothing) are read. Collective. */
+bool can_write_beside(const invocation *v, const bda_output *output, int outputs, const char *other, bda_error *err);
+/* DATA as bda_data_read_files reads it, with signs of life where that takes long. */
+bda_data *read_data(const invocation *v, bda_error *err);
 /* ", at most 0.08 % above the optimum", as the gap over the objective says; "" without a gap (NAN). */
 void describe_gap(double relative_gap, char *text, size_t size);
 

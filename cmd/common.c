@@ -66,12 +66,56 @@ bool can_write(const invocation *v, const bda_output *output, int outputs, const
     return bda_check_outputs(v->comm, output, outputs, input, inputs, is_set(v, "force"), err);
 }
 
-bda_data *read_data(const invocation *v, int files, const char *const *path, bda_error *err)
+/* With --output all arguments are files of data. */
+static int data_files(const invocation *v)
+{
+    return bda_get(v->settings, "output")[0] ? v->arguments : 1;
+}
+
+static bool is_data(const invocation *v, bda_error *err)
+{
+    err->status = BDA_USAGE;
+    if (data_files(v) == 1 && v->arguments > 2) {
+        snprintf(err->text, sizeof err->text,
+                 "'%.300s' is one word too many; several files of data need --output=MODEL, or -o MODEL",
+                 v->argument[2]);
+        return false;
+    }
+    if (bda_is_model(v->argument[0])) {
+        snprintf(err->text, sizeof err->text, "'%.300s' is a model, and DATA is expected in its place",
+                 v->argument[0]);
+        return false;
+    }
+    err->status = BDA_OK;
+    return true;
+}
+
+bool check_data(const invocation *v, bda_error *err)
+{
+    return bda_comm_agree(v->comm, !v->first || is_data(v, err), err); /* the others may not even see the file */
+}
+
+bool can_write_beside(const invocation *v, const bda_output *output, int outputs, const char *other, bda_error *err)
+{
+    const int files = data_files(v);
+    const char **input = calloc((size_t)files + 3, sizeof *input);
+    if (!bda_comm_agree(v->comm, input != NULL, err))
+        return false;
+    memcpy(input, v->argument, (size_t)files * sizeof *input);
+    input[files] = bda_get(v->settings, "feature-penalty");
+    input[files + 1] = bda_get(v->settings, "weights");
+    input[files + 2] = other ? other : "";
+    const bool ok = can_write(v, output, outputs, input, files + 3, err);
+    free(input);
+    return ok;
+}
+
+bda_data *read_data(const invocation *v, bda_error *err)
 {
     char what[120];
-    snprintf(what, sizeof what, "reading %.100s", path[0]);
+    snprintf(what, sizeof what, "reading %.100s", v->argument[0]);
     progress *line = bda_get(v->settings, "progress") ? progress_begin(v, what) : NULL;
-    bda_data *data = bda_data_read_files(v->comm, v->settings, (uint64_t)files, path, err);
+    bda_data *data = bda_data_read_files(v->comm, v->settings, (uint64_t)data_files(v), v->argument, err);
     progress_end(line);
     return data;
 }

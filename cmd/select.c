@@ -85,13 +85,19 @@ static bool set_number(bda_settings *to, const char *name, double x, bda_error *
     return bda_set(to, name, text, err);
 }
 
+/* Names that predict has for something else. */
+static bool is_of_data_only(const char *command, const char *name)
+{
+    return strcmp(command, "predict") == 0 && (strcmp(name, "format") == 0 || strcmp(name, "output") == 0);
+}
+
 /* What was given to select and is also an option of that command. */
 static bda_settings *settings_for(const invocation *v, const char *command, bda_error *err)
 {
     bda_settings *to = bda_settings_new(command, err);
     for (const bda_option *o = bda_options(command); to && o->name; o++) {
         const char *value = bda_get(v->settings, o->name);
-        if (!value || strcmp(value, o->preset) == 0 || strcmp(o->name, "metrics") == 0)
+        if (!value || strcmp(value, o->preset) == 0 || is_of_data_only(command, o->name))
             continue;
         char *copy = strdup(value), *rest = copy;
         bool ok = copy != NULL;
@@ -305,12 +311,10 @@ static int run_select(invocation *v)
         say(v, "out of memory");
         return EXIT_FAILED;
     }
-    bool ok = prepare(&s, &err);
-    const char *const input[] = {v->argument[0], bda_get(v->settings, "groups"),
-                                 bda_get(v->settings, "feature-penalty"), bda_get(v->settings, "weights")};
+    bool ok = check_data(v, &err) && prepare(&s, &err);
     const bda_output output[] = {{path, BDA_FILE_MODEL}};
-    ok = ok && can_write(v, output, 1, input, 4, &err);
-    bda_data *data = ok ? read_data(v, 1, v->argument, &err) : NULL;
+    ok = ok && can_write_beside(v, output, 1, bda_get(v->settings, "groups"), &err);
+    bda_data *data = ok ? read_data(v, &err) : NULL;
     if (data)
         note_data(v, data, v->argument[0]);
     signals_catch();
@@ -340,6 +344,6 @@ const command select_command = {
                  "bda select --folds=10 --costs=0.1,1,10 --loss=logistic --score=auc data.svm",
                  "bda select --groups=patients.txt --one-standard-error data.svm model"},
     .least = 1,
-    .most = 2,
+    .most = 100000,
     .run = run_select,
 };

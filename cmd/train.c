@@ -12,12 +12,6 @@
 
 #include "cmd.h"
 
-/* With --output all arguments are files of data. */
-static int data_files(const invocation *v)
-{
-    return bda_get(v->settings, "output")[0] ? v->arguments : 1;
-}
-
 /* Does the method know this option? Asked once training is over, for it sets it. */
 static bool takes(const invocation *v, const char *option)
 {
@@ -105,29 +99,6 @@ static int train_and_write(const invocation *v, const bda_data *data, const char
     return written ? conclude(v, &outcome, path) : fail(v, &err);
 }
 
-/* May the outputs be written: are they none of the files that are read? */
-static bool can_write_beside(const invocation *v, const bda_output *output, int outputs, int files, bda_error *err)
-{
-    const char **input = calloc((size_t)files + 2, sizeof *input);
-    if (!bda_comm_agree(v->comm, input != NULL, err))
-        return false;
-    memcpy(input, v->argument, (size_t)files * sizeof *input);
-    input[files] = bda_get(v->settings, "feature-penalty");
-    input[files + 1] = bda_get(v->settings, "weights");
-    const bool ok = can_write(v, output, outputs, input, files + 2, err);
-    free(input);
-    return ok;
-}
-
-static bool is_no_data(const char *path, bda_error *err)
-{
-    if (!bda_is_model(path))
-        return false;
-    err->status = BDA_USAGE;
-    snprintf(err->text, sizeof err->text, "'%.300s' is a model, and DATA is expected in its place", path);
-    return true;
-}
-
 static int train(invocation *v)
 {
     if (strcmp(bda_get(v->settings, "method"), "list") == 0) {
@@ -138,21 +109,15 @@ static int train(invocation *v)
     bda_error err = {0};
     if (!bda_check(v->settings, &err))
         return fail(v, &err);
-    if (data_files(v) == 1 && v->arguments > 2) {
-        say(v, "'%s' is one word too many; several files of data need --output=MODEL, or -o MODEL", v->argument[2]);
-        return EXIT_USAGE;
-    }
-    /* Asked by rank 0: the others may not even see the file. */
-    if (!bda_comm_agree(v->comm, !v->first || !is_no_data(v->argument[0], &err), &err))
+    if (!check_data(v, &err))
         return fail(v, &err);
     char *path = model_name(v);
     if (!path) {
         say(v, "out of memory");
         return EXIT_FAILED;
     }
-    const int files = data_files(v);
     bda_output output[] = {{path, BDA_FILE_MODEL}, {bda_get(v->settings, "log"), BDA_FILE_LOG}};
-    bda_data *data = can_write_beside(v, output, 2, files, &err) ? read_data(v, files, v->argument, &err) : NULL;
+    bda_data *data = can_write_beside(v, output, 2, NULL, &err) ? read_data(v, &err) : NULL;
     int status;
     if (data) {
         note_data(v, data, v->argument[0]);

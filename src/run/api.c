@@ -38,7 +38,7 @@ bda_data *bda_data_read_files(bda_comm *c, const bda_settings *s, uint64_t count
     }
     data_request request = request_of(c, s, count, path);
     table_request table;
-    if (strcmp(s->command, "train") == 0 && settings_table(s, &table))
+    if (settings_table(s, &table))
         request.table = &table;
     data *d = data_read(c, &request, err);
     if (d && s->weights[0] && !weights_read(c, s->weights, d, err)) {

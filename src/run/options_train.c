@@ -517,8 +517,8 @@ static bda_option select_table[sizeof select_own / sizeof *select_own + sizeof t
 
 static void fill_select(void)
 {
-    static const char *const without[] = {"cost",   "l1-ratio", "log",   "output", "format",    "label",    "missing",
-                                          "column", "template", "trees", "labels", "min-count", "validate", NULL};
+    static const char *const without[] = {"cost",  "l1-ratio", "log",       "column",   "template",
+                                          "trees", "labels",   "min-count", "validate", NULL};
     bda_option *to = select_table;
     for (const bda_option *o = select_own; o->name; o++)
         *to++ = *o;

@@ -203,6 +203,8 @@ bool bda_check(const bda_settings *s, bda_error *err)
 
 bool settings_table(const bda_settings *s, table_request *table)
 {
+    if (!option_find(s->options, "missing")) /* of predict and others --format is something else */
+        return false;
     static const schema_missing kinds[] = {SCHEMA_REFUSE, SCHEMA_ZERO, SCHEMA_MEAN};
     *table = (table_request){.separator = strcmp(s->format, "tsv") == 0 ? '\t' : ',', .label = s->label};
     for (int k = 0; missing_choices[k]; k++)

@@ -1,4 +1,5 @@
 """Tables with a header, several files, and rows without labels, from the command line."""
+import json
 import random
 
 import support
@@ -28,6 +29,24 @@ class Tables(Case):
         said = self.works("predict", "m", "e.csv", "q")
         self.assertIn("no labels", said.stderr)
         self.assertEqual(self.read("p"), self.read("q"))
+
+    def test_select(self):
+        """Several tables; what was chosen is the model of train."""
+        text = table(150, 3)
+        lines = text.splitlines(keepends=True)
+        self.write("a.csv", "".join(lines[:61]))
+        self.write("b.csv", lines[0] + "".join(lines[61:]))
+        options = ["-q", "--format=csv", "--label=y"]
+        self.works("select", *options, "--folds=3", "--costs=0.1,1", "--calibrate=platt", "a.csv", "b.csv", "-o", "m")
+        cost = json.loads(self.works("info", "--json", "m").stdout)["training"]["cost"]
+        self.works("train", *options, f"--cost={cost!r}", "a.csv", "b.csv", "-o", "n")
+        self.write("e.csv", table(150, 3, columns=("other", "colour", "b", "a")))
+        for name in "mn":
+            self.works("predict", "-q", name, "e.csv", "p" + name)
+        self.assertEqual(self.read("pm"), self.read("pn"))
+        self.assertIn(b"labels yes no", self.works("predict", "-q", "--probability", "m", "e.csv").stdout.encode())
+        self.fails(2, "select", *options, "a.csv", "b.csv", "m", says=["one word too many", "--output"])
+        self.fails(2, "select", "m", "a.csv", says=["'m' is a model"])
 
     def test_several_tables_are_one(self):
         text = table(300, 2)

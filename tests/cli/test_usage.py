@@ -20,7 +20,7 @@ OPTIONS = {
     "import": ["format", "force", "quiet"],
     "info": ["json", "top", "threads", "zero-based"],
     "select": ["folds", "costs", "l1-ratios", "score", "one-standard-error", "calibrate", "groups",
-               "json"] +
+               "json", "format", "label", "missing", "output"] +
               [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate".split()],
     "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum output calibrate
                 quiet""".split(),
