@@ -62,12 +62,26 @@ static void say_end(const invocation *v, const bda_outcome *o, const char *path)
         path, bits);
 }
 
+/* With --patience. */
+static void say_score(const invocation *v, const bda_outcome *o)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s", o->score_name);
+    for (char *c = name; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    say(v, "%sthe model is that of round %llu, with the best %s on %s: %.4g",
+        o->reason == BDA_VALIDATED ? "scores no longer got better; " : "", (unsigned long long)o->scored_round, name,
+        bda_get(v->settings, "validate"), o->score);
+}
+
 static int conclude(const invocation *v, const bda_outcome *o, const char *path)
 {
     if (!o->complete)
         say_early_end(v, o, path);
     else if (!is_set(v, "quiet"))
         say_end(v, o, path);
+    if (o->score_name && !is_set(v, "quiet"))
+        say_score(v, o);
     if (o->repaired > 0)
         say(v,
             "note: the dual had drifted from its variables by %.2g, and was computed anew from them; gap and model "

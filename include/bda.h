@@ -254,7 +254,8 @@ typedef enum bda_reason {
     BDA_MAX_TIME,
     BDA_STALLED, /* the objective no longer changes in double precision */
     BDA_INTERRUPTED,
-    BDA_FINISHED /* the method did all that it does */
+    BDA_FINISHED, /* the method did all that it does */
+    BDA_VALIDATED /* the score on other data (--validate) no longer got better */
 } bda_reason;
 
 /* The same on every rank. */
@@ -285,12 +286,15 @@ typedef struct bda_outcome {
     /* All that was asked for was done: the gap was reached, or the method ended in its own way (it was finished, or
      * has no dual and did its rounds) and nobody asked for a gap. */
     bool complete;
-    bool same_bits;      /* false: blocks shared memory, and the same command may give another model next time */
-    bda_progress last;   /* of the best model */
-    uint64_t peak_bytes; /* resident memory of the rank that used most */
-    int interrupt;       /* BDA_INTERRUPTED: the largest *interrupt of all ranks */
-    bda_error log;       /* not BDA_OK: why the run log is incomplete; the model is good all the same */
-    double repaired;     /* what X alpha had been off by, relatively, before it was computed anew; 0: by rounding */
+    bool same_bits;        /* false: blocks shared memory, and the same command may give another model next time */
+    bda_progress last;     /* of the best model */
+    uint64_t peak_bytes;   /* resident memory of the rank that used most */
+    int interrupt;         /* BDA_INTERRUPTED: the largest *interrupt of all ranks */
+    bda_error log;         /* not BDA_OK: why the run log is incomplete; the model is good all the same */
+    double repaired;       /* what X alpha had been off by, relatively, before it was computed anew; 0: by rounding */
+    uint64_t scored_round; /* with --patience: the round whose model scored best on other data, and is returned, */
+    double score;          /* its score, and by what; NAN and NULL without */
+    const char *score_name;
 } bda_outcome;
 
 /* Trains, writes the run log if the settings name one, and returns the best model found; `outcome` says whether the

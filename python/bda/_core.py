@@ -9,7 +9,8 @@ from . import _abi
 from ._library import Call, Handle, Options, encoded, lib, new, text
 
 REASONS = {_abi.BDA_REACHED_GAP: "gap", _abi.BDA_MAX_ROUNDS: "max-iter", _abi.BDA_MAX_TIME: "max-time",
-           _abi.BDA_STALLED: "stalled", _abi.BDA_INTERRUPTED: "interrupted", _abi.BDA_FINISHED: "finished"}
+           _abi.BDA_STALLED: "stalled", _abi.BDA_INTERRUPTED: "interrupted", _abi.BDA_FINISHED: "finished",
+           _abi.BDA_VALIDATED: "validated"}
 PROGRESS = ("round", "seconds", "primal", "best_primal", "dual", "relative_gap", "gap_of_start", "step")
 
 

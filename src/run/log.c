@@ -197,8 +197,9 @@ void log_write_scores(run_log *log, uint64_t round, double seconds, const bda_me
 const char *log_reason(bda_reason reason)
 {
     static const char *const names[] = {
-        [BDA_REACHED_GAP] = "gap", [BDA_MAX_ROUNDS] = "max-rounds",   [BDA_MAX_TIME] = "max-time",
-        [BDA_STALLED] = "stalled", [BDA_INTERRUPTED] = "interrupted", [BDA_FINISHED] = "finished",
+        [BDA_REACHED_GAP] = "gap",     [BDA_MAX_ROUNDS] = "max-rounds",   [BDA_MAX_TIME] = "max-time",
+        [BDA_STALLED] = "stalled",     [BDA_INTERRUPTED] = "interrupted", [BDA_FINISHED] = "finished",
+        [BDA_VALIDATED] = "validated",
     };
     return names[reason];
 }

@@ -378,9 +378,19 @@ const bda_option train_options[] = {
      .type = BDA_TEXT,
      .argument = "DATA[,every=N]",
      .preset = "",
-     .help = "score the model of every Nth round (default: 1) and the last on other data, for the log; the time it "
-             "takes is not that of the training",
+     .help = "score the model of every Nth round (default: 1) and the last on other data; the time it takes is not "
+             "that of the training",
      AT(validate)},
+    {.name = "patience",
+     .group = "stopping",
+     .type = BDA_INTEGER,
+     .argument = "N",
+     .preset = "",
+     .least = 1,
+     .most = 1e9,
+     .help = "stop when N scores of --validate in turn were no better than the best before, and write the model that "
+             "scored best, by accuracy, mse, tags or heads",
+     AT(patience)},
     {.name = "output",
      .group = "output",
      .file = true,
@@ -517,8 +527,8 @@ static bda_option select_table[sizeof select_own / sizeof *select_own + sizeof t
 
 static void fill_select(void)
 {
-    static const char *const without[] = {"cost",  "l1-ratio", "log",       "column",   "template",
-                                          "trees", "labels",   "min-count", "validate", NULL};
+    static const char *const without[] = {"cost",   "l1-ratio",  "log",      "column",   "template", "trees",
+                                          "labels", "min-count", "validate", "patience", NULL};
     bda_option *to = select_table;
     for (const bda_option *o = select_own; o->name; o++)
         *to++ = *o;

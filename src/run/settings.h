@@ -28,7 +28,7 @@ struct bda_settings {
     double a2, step, tau, beta;
     char line_search[OPTION_TEXT], hull[OPTION_TEXT], threads_mode[OPTION_TEXT];
     bool accelerate, balance;
-    int64_t history;
+    int64_t history, patience;
     double penalty, relaxation;
     char validate[OPTION_TEXT];
     bool no_scaling;

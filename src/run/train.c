@@ -93,8 +93,8 @@ static bool start_log(training_watch *w, const bda_settings *s, const training *
     double load_seconds = p->data->seconds;
     bool ok = true;
     comm_max_reals(p->comm, &load_seconds, 1);
+    w->comm = s->log[0] || s->validate[0] ? p->comm : NULL;
     if (s->log[0]) {
-        w->comm = p->comm;
         w->start = (log_start){.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
         ok = bda_comm_rank(p->comm) > 0 || (w->log = log_open(s->log, err));
     }
@@ -113,7 +113,14 @@ static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
                        .last = w->now,
                        .peak_bytes = (uint64_t)most[0],
                        .interrupt = (int)most[1],
-                       .repaired = w->repaired};
+                       .repaired = w->repaired,
+                       .score = NAN};
+    if (w->validation && validation_seen(w->validation)->name) {
+        const validation_best *best = validation_seen(w->validation);
+        all.scored_round = best->round;
+        all.score = best->score;
+        all.score_name = best->name;
+    }
     log_write_end(w->log, &all);
     bool logged = log_close(w->log, &all.log);
     w->log = NULL;

@@ -229,9 +229,13 @@ static bool check_validation(const bda_settings *s, bda_error *err)
     uint64_t every;
     char path[OPTION_TEXT];
     if (!s->validate[0])
-        return true;
-    if (!s->log[0])
-        return err_set(err, BDA_USAGE, "--validate=%s needs --log=FILE: that is where the scores go", s->validate);
+        return s->patience == OPTION_UNSET ||
+               err_set(err, BDA_USAGE, "--patience=%lld needs --validate=DATA, whose scores it waits for",
+                       (long long)s->patience);
+    if (!s->log[0] && s->patience == OPTION_UNSET)
+        return err_set(err, BDA_USAGE,
+                       "--validate=%s needs --log=FILE, where the scores go, or --patience=N, which acts on them",
+                       s->validate);
     return validation_parse(s->validate, path, &every, err);
 }
 

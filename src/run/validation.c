@@ -12,6 +12,8 @@ struct validation {
     bda_settings *settings; /* of predict */
     bda_model *model;
     uint64_t every;
+    uint64_t patience; /* 0: none */
+    validation_best best;
     arena memory;
     double *w; /* [n] the weights of folded rows, scaled; NULL: the model's own memory will do */
 };
@@ -61,6 +63,8 @@ validation *validation_open(const problem *p, const bda_settings *s, bda_model *
         err_memory(err, sizeof *v, "the validation");
     if (ok) {
         v->problem = p;
+        v->patience = s->patience == OPTION_UNSET ? 0 : (uint64_t)s->patience;
+        v->best.score = NAN;
         ok = validation_parse(s->validate, path, &v->every, err) && (v->settings = predict_settings(s, err)) &&
              (!p->fold.folded || (v->w = ARENA_TAKE(&v->memory, double, p->n, err)));
     }
@@ -92,6 +96,36 @@ void validation_close(validation *v)
 bool validation_is_due(const validation *v, uint64_t round)
 {
     return round % v->every == 0;
+}
+
+const validation_best *validation_seen(const validation *v)
+{
+    return &v->best;
+}
+
+bool validation_judge(validation *v, const bda_metrics *scores, uint64_t round, double primal)
+{
+    static const struct {
+        const char *name;
+        double sign;
+    } looked_at[] = {{"accuracy", 1}, {"mse", -1}, {"token_accuracy", 1}, {"uas", 1}};
+    validation_best *best = &v->best;
+    for (size_t k = 0; k < sizeof looked_at / sizeof *looked_at && v->patience > 0; k++) {
+        const double score = bda_metric(scores, looked_at[k].name);
+        if (isnan(score))
+            continue;
+        best->since++;
+        if (best->name && looked_at[k].sign * score <= looked_at[k].sign * best->score)
+            return false;
+        *best = (validation_best){.name = looked_at[k].name, .score = score, .primal = primal, .round = round};
+        return true;
+    }
+    return false;
+}
+
+bool validation_is_over(const validation *v)
+{
+    return v->patience > 0 && v->best.since >= v->patience;
 }
 
 bool validation_score(validation *v, comm *c, const double *w, double factor, bda_metrics **scores, bda_error *err)

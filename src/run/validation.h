@@ -17,6 +17,17 @@ validation *validation_open(const problem *p, const bda_settings *s, bda_model *
 void validation_close(validation *v); /* accepts NULL */
 
 bool validation_is_due(const validation *v, uint64_t round);
+/* The best score so far, with --patience. */
+typedef struct validation_best {
+    const char *name; /* what is looked at, as bda_metric has it; NULL: no --patience */
+    double score, primal;
+    uint64_t round, since; /* since: scores in turn that were no better */
+} validation_best;
+const validation_best *validation_seen(const validation *v);
+/* Takes the scores of a round; true: they are the best so far. Always false without --patience. */
+bool validation_judge(validation *v, const bda_metrics *scores, uint64_t round, double primal);
+bool validation_is_over(const validation *v); /* patience has run out */
+
 /* Scores factor * w; the metrics are the caller's to free. w: [n] of the problem. Collective. */
 bool validation_score(validation *v, comm *c, const double *w, double factor, bda_metrics **scores, bda_error *err);
 

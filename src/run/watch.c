@@ -104,7 +104,13 @@ static bool begin_log(training_watch *w)
     return ok;
 }
 
-/* The model of the round is (1 + stretch) weights. */
+static void keep_weights(training_watch *w, const round_report *r, const double *weights)
+{
+    for (uint64_t j = 0; j < w->n; j++)
+        w->best_w[j] = (1 + r->stretch) * weights[j];
+}
+
+/* The model of the round is (1 + stretch) weights. With --patience the one that scores best is kept. */
 static bool validate(training_watch *w, const round_report *r, bool last, const double *weights)
 {
     bda_metrics *scores = NULL;
@@ -114,10 +120,23 @@ static bool validate(training_watch *w, const round_report *r, bool last, const 
         ok = validation_score(w->validation, w->comm, weights, 1 + r->stretch, &scores, &w->error);
         if (ok)
             log_write_scores(w->log, r->round, r->seconds, scores);
+        if (ok && validation_judge(w->validation, scores, r->round, r->primal))
+            keep_weights(w, r, weights);
         bda_metrics_free(scores);
     }
     aside_end(w, &a);
     return ok;
+}
+
+/* The model is that of another round than the one with the least objective, and its gap is its own. */
+static void settle_on_scored(training_watch *w)
+{
+    const validation_best *best = validation_seen(w->validation);
+    bda_progress *now = &w->now;
+    const double gap = now->has_dual ? best->primal + now->dual : NAN;
+    now->best_primal = best->primal;
+    now->relative_gap = part(fmax(gap, 0), best->primal);
+    now->gap_of_start = part(fmax(gap, 0), w->first_gap);
 }
 
 /* The rest of the time so far. Parts are this rank's, and some of a round's come after its moment: what they have
@@ -188,9 +207,17 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     bool stop = decide(w, r);
     if (w->validation && !validate(w, r, stop, weights))
         return true;
+    if (w->validation && !stop && validation_is_over(w->validation)) {
+        w->reason = BDA_VALIDATED;
+        stop = true;
+    }
+    if (w->validation && validation_seen(w->validation)->name) {
+        if (stop)
+            settle_on_scored(w);
+        return stop;
+    }
     if (r->kept_best ? stop && r->primal <= now->best_primal : better)
-        for (uint64_t j = 0; j < w->n; j++)
-            w->best_w[j] = (1 + r->stretch) * weights[j];
+        keep_weights(w, r, weights);
     return stop;
 }
 
@@ -208,7 +235,7 @@ void watch_start(training_watch *w, double *best_w, uint64_t n)
 
 bool watch_complete(const training_watch *w)
 {
-    if (w->reason == BDA_REACHED_GAP)
+    if (w->reason == BDA_REACHED_GAP || w->reason == BDA_VALIDATED)
         return true;
     bool own_end = w->reason == BDA_FINISHED || (w->reason == BDA_MAX_ROUNDS && !w->now.has_dual);
     return own_end && !w->target_given;

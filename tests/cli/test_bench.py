@@ -171,7 +171,28 @@ class TrainingLog(support.Case):
         self.works("report", "-q", "log")
         self.assertIn(b'"token_accuracy":', self.read("report.html"))
 
+    def test_patience(self):
+        """The model of the round that scored best is written, with its own objective and gap."""
+        self.write("other", support.libsvm(support.problem(rows=60, features=25, seed=1, noise=0.3)))
+        args = ["train", "--method=bda", "--blocks=4", "--gap=1e-12", "--cost=100", "--log=log", "--validate=other"]
+        self.works(*args, "--max-rounds=200", "d", "m", status=(0, 3))
+        lines = self.log("log")
+        scores = [line["accuracy"] for line in lines if line["event"] == "validate"]
+        primal = [line["primal"] for line in lines if line["event"] == "round"]
+        best = next(t for t in range(len(scores)) if scores[t] >= max(scores[:t + 4]) and t > 0)
+        for ranks in (0, 2) if support.has_launcher() else (0,):
+            said = self.works(*args, "--patience=3", "d", "m", ranks=ranks).stderr
+            lines = self.log("log")
+            self.assertEqual((lines[-1]["reason"], lines[-1]["rounds"]), ("validated", best + 3))
+            self.assertEqual(lines[-1]["primal"], primal[best])
+            gap = (primal[best] + lines[-1]["dual"]) / primal[best]
+            self.assertAlmostEqual(lines[-1]["relative_gap"], gap, 12)
+            self.assertIn(f"the model is that of round {best}, with the best accuracy on other", said)
+            self.works("predict", "--metrics=x", "m", "other", "out", "--force")
+            self.assertEqual(json.loads(self.read("x"))["accuracy"], scores[best])
+
     def test_wrong_words(self):
+        self.fails(2, "train", "--patience=2", "d", says=["--patience=2", "--validate"])
         self.fails(2, "train", "--validate=d", "d", says=["--validate", "--log"])
         self.fails(2, "train", "--log=l", "--validate=d,every=0", "d", says=["every=N", "d,every=0"])
         self.fails(1, "train", "--log=l", "--validate=nowhere", "d", says=["nowhere"])

@@ -9,8 +9,8 @@ import support
 
 TRAIN = """task loss cost epsilon l1-ratio feature-penalty bias class-weight weights method gap gap-of max-rounds max-time
 local-epochs a1 a2 line-search step tau beta hull accelerate history penalty balance relaxation blocks seed threads
-threads-mode log quiet progress progress-every zero-based force no-scaling validate column template trees labels min-count
- inference learning-epochs""".split()
+threads-mode log quiet progress progress-every zero-based force no-scaling validate patience column
+template trees labels min-count inference learning-epochs""".split()
 OPTIONS = {
     "train": TRAIN + ["format", "label", "missing", "output"],
     "predict": ["format", "scores", "probability", "metrics", "threads", "quiet", "zero-based", "force"],
@@ -21,7 +21,8 @@ OPTIONS = {
     "info": ["json", "top", "threads", "zero-based"],
     "select": ["folds", "costs", "l1-ratios", "score", "one-standard-error", "calibrate", "groups",
                "json", "format", "label", "missing", "output"] +
-              [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate".split()],
+              [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate "
+               "patience".split()],
     "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum output calibrate
                 quiet""".split(),
     "report": ["output", "csv", "svg", "network", "optimum", "follow", "quiet", "force"],
