@@ -39,7 +39,7 @@ const sizes = new ResizeObserver((entries) => {
 
 class Chart {
     // spec(): {x, y: labels; xLog, yLog; lines: [{label, colour, dash, x, y, points}]; floor; fromZero; formatX,
-    // formatY; ticksX: at these alone}, asked for anew at every update. Points where x or y is null, or not above 0 on a logarithmic axis, are
+    // formatY; ticksX: at these alone; empty: what is said where nothing can be drawn}, asked for anew at every update. Points where x or y is null, or not above 0 on a logarithmic axis, are
     // left out.
     constructor(host, readout, spec) {
         this.host = host;
@@ -155,7 +155,7 @@ class Chart {
     }
 
     points(u, i) {
-        const path = new Path2D(), size = 3.5 * devicePixelRatio, line = this.lines[i - 1];
+        const path = new Path2D(), size = 3.5 * devicePixelRatio, line = this.lines[i - 1] || { x: [] };
         for (let k = 0; k < line.x.length; k++) {
             const x = u.valToPos(line.x[k], "x", true), y = u.valToPos(line.y[k], "y", true);
             path.moveTo(x + size, y);
@@ -166,6 +166,8 @@ class Chart {
 
     make() {
         const width = this.host.clientWidth || 400, height = this.height();
+        // uPlot has no charts without lines.
+        const drawn = this.lines.length > 0 ? this.lines : [{ x: [], y: [], colour: 0, dash: 0 }];
         this.plot = new uPlot({
             mode: 2,
             width,
@@ -179,14 +181,14 @@ class Chart {
                 drag: { x: true, y: true, setScale: false, uni: 20 },
             },
             scales: { x: this.scale("x"), y: this.scale("y") },
-            axes: [this.axis("x"), this.axis("y")],
-            series: [{}, ...this.lines.map((line) => this.series(line))],
+            axes: ["x", "y"].map((which) => ({ ...this.axis(which), show: this.lines.length > 0 })),
+            series: [{}, ...drawn.map((line) => this.series(line))],
             hooks: {
                 drawClear: [(u) => this.shade(u)],
                 setCursor: [(u) => this.hover(u)],
                 setSelect: [(u) => this.select(u)],
             },
-        }, [null, ...this.lines.map((line) => [line.x, line.y])], this.host);
+        }, [null, ...drawn.map((line) => [line.x, line.y])], this.host);
         this.rescale();
         this.plot.over.addEventListener("dblclick", () => { this.zoom = null; this.rescale(); });
         this.plot.over.addEventListener("mouseleave", () => this.show(null));
@@ -194,6 +196,8 @@ class Chart {
         this.tip = element("div", { class: "tip", hidden: true });
         this.plot.over.append(this.dot, this.tip);
         this.host.dataset.lines = String(this.lines.length);
+        if (this.lines.length === 0)
+            this.plot.over.append(element("p", { class: "nothing" }, this.now.empty || "Nothing to draw on these axes."));
     }
 
     height() {

@@ -14,7 +14,7 @@ const PARTS = ["local", "messages", "line search", "evaluation", "other"];
 const SCORES = ["accuracy", "token_accuracy", "uas", "mse", "sentence_accuracy", "chunk_f1", "las", "auc", "f1", "macro_f1",
     "log_loss", "mae", "r2"];
 
-const state = { x: "seconds", xlog: false, ylog: true, primal: "primal", target: 1, hidden: new Set() };
+const state = { x: "seconds", xlog: false, ylog: true, primal: "primal", target: 1, score: "", hidden: new Set() };
 
 function across(run) {
     if (state.x === "loading") return run.seconds.map((s) => (known(s) ? s + (run.load || 0) : null));
@@ -147,7 +147,8 @@ function speedupFigure(problem, loading) {
         xLog: false,
         yLog: false,
         fromZero: true,
-        lines: [
+        empty: `No run reached ${targetName()} with several numbers of ranks and threads: choose another target accuracy.`,
+        lines: !all.some((s) => kinds.some(([kind]) => values(s, kind).some(known))) ? [] : [
             ...all.flatMap((s) => kinds.map(([kind, name], i) => ({
                 label: `${s.label}, ${name}`, ...seriesColour(problem, s), dash: i, x: s.x, y: values(s, kind), points: true,
             }))),
@@ -180,6 +181,7 @@ function blocksFigure(problem) {
         yLog: state.ylog,
         formatX: count,
         formatY: what().unit,
+        empty: `No run reached ${targetName()}: choose another target accuracy.`,
         lines: all.map((s) => ({ label: s.label, ...seriesColour(problem, s), x: s.x, y: values(s, state.target), points: true })),
     }), () => tableOf("Effect of the number of blocks", ["method", "blocks", ...TARGETS.map((t) => exponent(Math.round(Math.log10(t))))],
         all.flatMap((s) => s.x.map((x, i) => [s.label, count(x), ...TARGETS.map((_, k) => what().unit(values(s, k)[i]))]))));
@@ -190,7 +192,7 @@ function blocksFigure(problem) {
 function projectionFigure(problem) {
     const able = () => shownRuns(problem).filter((run) => run.projection.machines.length > 1);
     return figure(`Projected time on M machines (${report.network})`,
-        "A model, not a measurement: the local work of each run divided among M machines, with the same rounds and vectors, "
+        "A model, not a measurement: the work of each run divided among M machines, with the same rounds and vectors, "
         + "and messages at this bandwidth and latency. M cannot exceed the number of blocks.",
         () => ({
             x: "machines",
@@ -200,6 +202,7 @@ function projectionFigure(problem) {
             yLog: state.ylog,
             formatX: count,
             formatY: seconds,
+            empty: `No run reached ${targetName()}: choose another target accuracy.`,
             lines: able().map((run) => ({ ...line(run, run.projection.machines, run.projection.primal[state.target], 0), points: true })),
         }),
         () => tableOf("Projection", ["run", "machines", ...TARGETS.map((t) => exponent(Math.round(Math.log10(t))))],
@@ -209,17 +212,31 @@ function projectionFigure(problem) {
 
 // ---- scores on other data
 
-function scoreFigure(problem, name) {
-    const words = name.replace("_", " ");
+const SCORE_NAMES = { auc: "AUC", f1: "F1", macro_f1: "macro F1", uas: "UAS", las: "LAS", mse: "mean squared error",
+    mae: "mean absolute error", r2: "R²", chunk_f1: "chunk F1" };
+const scoreName = (name) => SCORE_NAMES[name] || name.replaceAll("_", " ");
+const scoresOf = (problem) => SCORES.filter((name) => problem.runs.some((run) => run.scores.some((s) => known(s[name]))));
+
+// One figure; of several measures the reader chooses.
+function scoreFigure(problem, names) {
+    const now = () => (names.includes(state.score) ? state.score : names[0]);
     const x = (run) => run.scores.map((s) => (state.x === "round" ? s.round : s.seconds + (state.x === "loading" ? run.load || 0 : 0)));
-    return figure(`${words[0].toUpperCase()}${words.slice(1)} on the validation data`, null, () => ({
+    const node = figure("Scores on the validation data", null, () => ({
         x: state.x === "round" ? "rounds" : state.x === "loading" ? "seconds with loading" : "seconds",
-        y: words,
+        y: scoreName(now()),
         xLog: state.xlog,
         yLog: false,
-        lines: shownRuns(problem).map((run) => ({ ...line(run, x(run), run.scores.map((s) => s[name]), 0), points: run.scores.length < 30 })),
-    }), () => tableOf(words, ["run", "first", "best", "last"], problem.runs.filter((run) => run.scores.length > 0).map((run) => {
-        const values = run.scores.map((s) => s[name]).filter(known), less = ["mse", "mae", "log_loss"].includes(name);
+        lines: shownRuns(problem).map((run) => ({ ...line(run, x(run), run.scores.map((s) => s[now()]), 0), points: run.scores.length < 30 })),
+    }), () => tableOf(scoreName(now()), ["run", "first", "best", "last"], problem.runs.filter((run) => run.scores.length > 0).map((run) => {
+        const values = run.scores.map((s) => s[now()]).filter(known), less = ["mse", "mae", "log_loss"].includes(now());
         return [run.label, short(values[0]), short((less ? Math.min : Math.max)(...values)), short(values[values.length - 1])];
     })));
+    if (names.length > 1) {
+        const select = element("select", { class: "score", "aria-label": "Score", onchange: () => { state.score = select.value; updateAll(); } },
+            names.map((name) => element("option", { value: name, selected: name === now() }, scoreName(name))));
+        const update = node.update;
+        node.update = () => { select.value = now(); update(); };
+        node.querySelector("figcaption").append(select);
+    }
+    return node;
 }

@@ -31,6 +31,7 @@ function recall() {
         if (kept.x in AXES) state.x = kept.x;
         if (kept.primal === "now") state.primal = "now";
         if (TARGETS[kept.target]) state.target = kept.target;
+        if (SCORES.includes(kept.score)) state.score = kept.score;
         if (Array.isArray(kept.hidden)) state.hidden = new Set(kept.hidden);
     } catch { /* nothing to recall */ }
 }
@@ -106,9 +107,9 @@ function howItEnded(run) {
 }
 
 function outcomeTable(problem) {
-    return tableOf("How the runs ended", ["run", "stopped by", "rounds", "training", "loading", "memory", "log"],
-        problem.runs.map((run) => [run.label, howItEnded(run), count(run.rounds), seconds(run.total), seconds(run.load), bytes(run.memory),
-            run.path]), 1);
+    return tableOf("How the runs ended", ["run", "stopped by", "log", "rounds", "training", "loading", "memory"],
+        problem.runs.map((run) => [run.label, howItEnded(run), run.path, count(run.rounds), seconds(run.total), seconds(run.load),
+            bytes(run.memory)]), 2);
 }
 
 // What differs between runs first, what they have in common after it.
@@ -152,8 +153,8 @@ function section(problem) {
         const has = (name) => problem.runs.some((run) => run[name].some(known));
         if (has("dual")) grid.append(add(distanceFigure(problem, "dual")), add(gapFigure(problem)));
         if (has("step")) grid.append(add(stepFigure(problem)));
-        for (const name of SCORES)
-            if (problem.runs.some((run) => run.scores.some((s) => known(s[name])))) grid.append(add(scoreFigure(problem, name)));
+        const scores = scoresOf(problem);
+        if (scores.length > 0) grid.append(add(scoreFigure(problem, scores)));
         if (problem.series.some((s) => s.by === "workers"))
             grid.append(add(speedupFigure(problem, false)), add(speedupFigure(problem, true)), profileSection(problem));
         if (problem.series.some((s) => s.by === "blocks")) grid.append(add(blocksFigure(problem)));
@@ -165,7 +166,15 @@ function section(problem) {
         element("p", { class: "quiet" }, optimumWords(problem)), legend(problem, own), grid);
 }
 
+// The closest target that as many runs reached as the first one.
+function chooseTarget() {
+    const runs = report.problems.flatMap((problem) => problem.runs);
+    const reached = TARGETS.map((_, k) => runs.filter((run) => known(run.reached.primal[k][0])).length);
+    if (reached[0] > 0) state.target = reached.lastIndexOf(reached[0]);
+}
+
 function build() {
+    chooseTarget();
     recall();
     readPalette();
     const runs = report.problems.reduce((sum, problem) => sum + problem.runs.length, 0);

@@ -165,17 +165,17 @@ double network_project(const network *net, const compared *c, uint64_t t, double
     const double n = run_number(r, "weights"), vectors = run_at(r, t, RUN_VECTORS), bytes = run_at(r, t, RUN_BYTES);
     if (machines > blocks(r) || machines < 1)
         return NAN;
-    double work = 0, search = 0;
+    double work = 0, messages = SHORT_MESSAGES * run_at(r, t, RUN_ROUND);
     for (uint64_t i = 0; i <= t; i++) {
-        const double messages = run_at(r, i, RUN_COMM_SECONDS), found = run_at(r, i, RUN_LINE_SEARCH_SECONDS);
         const double since = run_at(r, i, RUN_SECONDS) - (i ? run_at(r, i - 1, RUN_SECONDS) : 0);
-        work += fmax(since - messages - found, 0);
-        search += found;
+        const double trials = run_at(r, i, RUN_LINE_SEARCH_STEPS);
+        work += fmax(since - run_at(r, i, RUN_COMM_SECONDS), 0);
+        messages += isnan(trials) ? 0 : trials;
     }
     const double steps = 2 * ceil(log2(machines)), moved = 2 * (machines - 1) / machines / net->bandwidth;
     const double other_bytes = fmax(bytes - 8 * n * vectors, 0);
-    return work * workers(r) / machines + search + vectors * (steps * net->latency + 8 * n * moved) +
-           SHORT_MESSAGES * run_at(r, t, RUN_ROUND) * steps * net->latency + other_bytes * moved;
+    return work * workers(r) / machines + vectors * (steps * net->latency + 8 * n * moved) +
+           messages * steps * net->latency + other_bytes * moved;
 }
 
 double network_project_to(const network *net, const compared *c, int measure, int k, double machines)

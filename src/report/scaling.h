@@ -42,10 +42,11 @@ bool network_parse(network *net, const char *text, bda_error *err);
 
 /* Seconds of a run to its round t on `machines`, at most its blocks, each like one worker of the run:
  *
- *     (local + evaluation + other) workers / machines + line search + messages
+ *     (all but messages) workers / machines + messages
  *
- * with vectors summed by halving and doubling, 2 ceil(log2 M) latency + 2 (M-1)/M 8n / bandwidth each, and two short
- * messages a round. NAN where the log does not say enough. */
+ * with vectors summed by halving and doubling, 2 ceil(log2 M) latency + 2 (M-1)/M 8n / bandwidth each, and short
+ * messages, two a round and one for each trial of the line search, whose work is divided like all other work. NAN where
+ * the log does not say enough. */
 double network_project(const network *net, const compared *c, uint64_t t, double machines);
 /* To target k, from the first round that reached it. */
 double network_project_to(const network *net, const compared *c, int measure, int k, double machines);

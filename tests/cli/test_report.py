@@ -200,6 +200,33 @@ class Page(support.Case):
         self.assertEqual(self.run_in_page("location.hash"), hash_before)
         self.assertEqual(self.run_in_page("document.querySelector('#choose-x').value"), "round")
 
+    def test_nothing_to_draw_is_said(self):
+        """All lines hidden, or a target that no run reached: words in place of lines, and no error."""
+        self.show(made_log("bda", rounds=3), made_log("bda", ranks=2, rounds=3))
+        self.run_in_page("document.querySelectorAll('.chart').forEach(c => c.chart.build())")
+        self.run_in_page("(s => { s.value = '3'; s.dispatchEvent(new Event('change')); })(document.querySelector('#choose-target'))")
+        words = self.run_in_page("[...document.querySelectorAll('.nothing')].map(p => p.textContent)")
+        self.assertEqual(len([w for w in words if w.startswith("No run reached 10⁻⁴")]), 3, words)  # speed-ups and projection
+        self.run_in_page("[...document.querySelectorAll('button')].find(b => b.textContent === 'hide all').click()")
+        self.assertEqual(self.run_in_page("document.querySelector('.nothing').textContent"), "Nothing to draw on these axes.")
+        self.run_in_page("[...document.querySelectorAll('button')].find(b => b.textContent === 'show all').click()")
+        self.assertEqual(self.run_in_page("Number(document.querySelector('.chart').dataset.lines)"), 2)
+        self.assertEqual(self.browser.console, [])
+
+    def test_scores(self):
+        """One figure of scores, in which the reader chooses the measure; the table follows."""
+        scores = "".join(json.dumps(dict(event="validate", round=t, seconds=0.1 * t, accuracy=0.5 + 0.01 * t, auc=0.6 + 0.01 * t))
+                         + "\n" for t in range(0, 40, 10))
+        lines = made_log("bda").splitlines(True)
+        self.show("".join(lines[:-1]) + scores + lines[-1], made_log("hull"))
+        score = "[...document.querySelectorAll('figure')].find(f => f.querySelector('h3').textContent.startsWith('Scores'))"
+        self.run_in_page(score + ".querySelector('.chart').chart.build()")
+        self.assertEqual(self.run_in_page(score + ".querySelector('.chart').chart.lines.map(l => l.y)"), [[0.5, 0.6, 0.7, 0.8]])
+        self.run_in_page(f"(s => {{ s.value = 'auc'; s.dispatchEvent(new Event('change')); }})({score}.querySelector('select'))")
+        self.assertEqual(self.run_in_page(score + ".querySelector('.chart').chart.now.y"), "AUC")
+        self.assertEqual(self.run_in_page(f"[...{score}.querySelectorAll('tbody td')].map(c => c.textContent)"), ["0.6", "0.9", "0.9"])
+        self.assertEqual(self.browser.console, [])
+
     def test_dark_narrow_and_printed(self):
         self.show(made_log("bda"), made_log("hull", rate=0.4))
         ground = "getComputedStyle(document.body).backgroundColor"
