@@ -145,7 +145,7 @@ void descent_move(descent *r, double t, const double *d, double *const *q)
 {
     vec_add(r->w, t, d, r->p->n, r->p->threads);
     FOR_BLOCKS (k, r->local, r->p->threads)
-        vec_add(r->z[k], t, q[k], r->part[k].count * r->part[k].width, 1);
+        vec_add(r->z[k], t, q[k], r->part[k].size, 1);
 }
 
 /* ---- along directions --------------------------------------------------------------------------------------- */
@@ -321,8 +321,8 @@ static bool take_parts(descent *r, bda_error *err)
             return err_set(err, BDA_FAILED,
                            "a block of %llu instances is too large; use more blocks (--blocks) or ranks",
                            (unsigned long long)count);
-        r->part[k] = instances_of(p, k);
-        if (!(r->part[k].work = ARENA_TAKE(&r->memory, double, r->part[k].width, err)) ||
+        if (!instances_open(&r->part[k], p, k, &r->memory, err) ||
+            !(r->part[k].work = ARENA_TAKE(&r->memory, double, r->part[k].width, err)) ||
             !(r->part_sum[k] = ARENA_TAKE(&r->memory, double, p->n, err)))
             return false;
     }

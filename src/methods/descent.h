@@ -30,8 +30,8 @@ typedef struct descent {
     double *image;          /* [n] X s(w) */
     double *gradient;       /* [n] of P at w */
     double *curve;          /* [n] diagonal of the Hessian of g, NULL where it is the identity */
-    double **z;             /* [local][count * width] margins of w */
-    double **s;             /* [local][count * width] s(w) */
+    double **z;             /* [local][size] margins of w */
+    double **s;             /* [local][size] s(w) */
     double **part_sum;      /* [local][n] work space: what descent_sum adds up */
     double *largest;        /* [local] max of |part_sum[k]| */
     double primal;          /* P(w) */

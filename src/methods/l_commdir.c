@@ -154,7 +154,7 @@ static int add_step(state *x, uint64_t t, const double *c)
         const double *margins[MOST];
         for (int i = 0; i < x->count; i++)
             margins[i] = x->margins[i][k];
-        combine(x->q[slot][k], x->count, c, margins, r->part[k].count * r->part[k].width, threads);
+        combine(x->q[slot][k], x->count, c, margins, r->part[k].size, threads);
     }
     return slot;
 }
@@ -192,7 +192,7 @@ static void move(state *x, int slot, double step)
     combine(x->d[slot], 1, &step, d, r->p->n, r->p->threads);
     for (uint64_t k = 0; k < r->local; k++) {
         const double *margins[] = {x->q[slot][k]};
-        combine(x->q[slot][k], 1, &step, margins, r->part[k].count * r->part[k].width, r->p->threads);
+        combine(x->q[slot][k], 1, &step, margins, r->part[k].size, r->p->threads);
     }
 }
 

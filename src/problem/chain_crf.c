@@ -119,23 +119,6 @@ static void subtract(double *restrict from, const double *restrict x, uint64_t n
         from[j] -= x[j];
 }
 
-/* x = scale (the image in parts of d): nodes, and edges summed over the pairs of neighbours. */
-static void gather_parts(const chain_crf *b, uint32_t i, double scale, const double *d, double *x)
-{
-    const uint64_t length = structured_length(&b->s, i), T = (uint64_t)b->s.tags, stride = (uint64_t)b->s.stride;
-    const double *edge = d + nodes_of(b, i);
-    double *pair = x + nodes_of(b, i);
-    for (uint64_t j = 0; j < nodes_of(b, i); j++)
-        x[j] = scale * d[j];
-    for (uint64_t t = 0; t + 1 < length; t++)
-        for (uint64_t j = 0; j < T * stride; j++)
-            pair[j] += edge[t * T * stride + j];
-    for (uint64_t j = 0; j < T * stride; j++)
-        pair[j] *= scale;
-    for (uint64_t j = 0; j < stride; j++)
-        pair[T * stride + j] = scale * d[j];
-}
-
 typedef struct line {
     const double *mu, *d;
     uint64_t length, T, stride;
@@ -211,7 +194,7 @@ static uint64_t visit(chain_crf *b, uint32_t i, const subproblem *s, const doubl
     const uint64_t cells = units->kind->score(units, i, from, units->S);
     units->kind->sum(units, i, units->S, d);
     subtract(d, mu, marginals_of(b, i));
-    gather_parts(b, i, 1, d, x);
+    units->kind->expect(units, i, 1, d, x);
     line l = {mu, d, structured_length(units, i), (uint64_t)units->tags, (uint64_t)units->stride, 0, 0};
     l.slope = -score_along(b, i, units->S, x);
     l.curve = s->a1 > 0 ? s->a1 * b->C * structured_chain_norm(units, i, x) : 0;
@@ -260,7 +243,7 @@ static void chain_crf_image(const block *base, double *dv)
     chain_crf *b = of((block *)base); /* the work space alone changes */
     for (uint32_t i = 0; i < base->count; i++)
         if (changes(b, i)) {
-            gather_parts(b, i, -b->C, b->direction, b->s.x);
+            b->s.kind->expect(&b->s, i, -b->C, b->direction, b->s.x);
             b->s.kind->spread(&b->s, i, b->s.x, NULL, dv);
         }
 }
@@ -361,7 +344,7 @@ static void chain_crf_advance(block *base, double beta, const double *h, double 
         if (!moved || beta == 0)
             continue;
         add_scaled(mu, own, b->direction, marginals_of(b, i));
-        gather_parts(b, i, -b->C * (own - beta), b->direction, b->s.x);
+        b->s.kind->expect(&b->s, i, -b->C * (own - beta), b->direction, b->s.x);
         b->s.kind->spread(&b->s, i, b->s.x, h, u);
     }
 }

@@ -21,14 +21,21 @@ instances instances_of(const problem *p, uint64_t k)
         .first_row = data_unit_row(d, d->block_start[k]),
         .count = (uint32_t)(d->block_start[k + 1] - d->block_start[k]),
         .width = p->outputs,
+        .size = (d->block_start[k + 1] - d->block_start[k]) * p->outputs,
     };
+}
+
+bool instances_open(instances *b, const problem *p, uint64_t k, arena *memory, bda_error *err)
+{
+    *b = instances_of(p, k);
+    return !b->kind->open || b->kind->open(b, memory, err);
 }
 
 double **instances_new_margins(arena *memory, const instances *part, uint64_t parts, bda_error *err)
 {
     double **z = ARENA_TAKE(memory, double *, parts + 1, err);
     for (uint64_t k = 0; z && k < parts; k++)
-        if (!(z[k] = arena_take(memory, part[k].count, part[k].width * sizeof(double), "margins", err)))
+        if (!(z[k] = arena_take(memory, part[k].size, sizeof(double), "margins", err)))
             return NULL;
     return z;
 }

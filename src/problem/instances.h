@@ -1,7 +1,8 @@
 /* instances.h - one block of instances as primal methods see it: margins, and what follows from them.
  *
- * An instance has `width` margins: one, x'w, or with more than two classes x'w_m for each class m. Arrays of margins,
- * slopes and weights of curvature are [count][width] for the block's rows. Nothing here talks to other ranks;
+ * An instance has `width` margins: one, x'w, or with more than two classes x'w_m for each class m; a structure has a
+ * table of scores (structured.h). Arrays of margins, slopes and weights of curvature are [size], of rows [count][width]
+ * for the block's rows. Nothing here talks to other ranks;
  * different blocks may be worked on by different threads.
  *
  * The dual image s_i = -xi_i'(z_i) of a point is dual-feasible whatever w is, and its gap is the regulariser's alone:
@@ -19,7 +20,8 @@ typedef struct instances {
     uint64_t first;     /* unit of this rank where it begins */
     uint64_t first_row; /* row of the problem where it begins */
     uint32_t count;     /* units */
-    uint64_t width;
+    uint64_t width, size;
+    struct structured_primal *structured; /* of structures, see instances_open */
     double *work; /* [width] what instances_hessian_times needs where width > 1; the owner sets it */
 } instances;
 
@@ -29,6 +31,7 @@ typedef struct point_sums {
 
 /* What the functions below do for a kind of units. */
 typedef struct primal_kind {
+    bool (*open)(instances *b, arena *memory, bda_error *err); /* may be NULL */
     void (*margins)(const instances *b, const double *w, double *z);
     void (*add_image)(const instances *b, const double *s, double *v);
     void (*slopes)(const instances *b, const double *z, double *s);
@@ -54,11 +57,16 @@ void rows_hessian(const instances *b, const double *bend, uint64_t first, uint64
 extern const primal_kind linear_primal;         /* one margin */
 extern const primal_kind crammer_singer_primal; /* several: multiclass hinge and squared hinge */
 extern const primal_kind softmax_primal;        /* several: logistic */
+extern const primal_kind structured_primal;     /* structures: logistic */
 
-/* The k-th block of this rank. */
+/* The k-th block of this rank; of rows it is all there is to do. */
 instances instances_of(const problem *p, uint64_t k);
 
-/* Arrays of margins for this rank's blocks, ended by NULL; NULL without memory. */
+/* The same, with what structures need. False and a sentence on failure: memory, or units that are not structures.
+ * Local. */
+bool instances_open(instances *b, const problem *p, uint64_t k, arena *memory, bda_error *err);
+
+/* Arrays [size] of margins for this rank's blocks, ended by NULL; NULL without memory. */
 double **instances_new_margins(arena *memory, const instances *part, uint64_t parts, bda_error *err);
 
 /* z = X'w */
@@ -88,15 +96,15 @@ double instances_image(const instances *b, const double *s, double *v);
 void instances_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
                      double *value, double *gradient, double *hessian);
 
-/* The (generalised) second derivatives at z as [count][width] numbers: xi''(z), or C times the probabilities p of the
- * classes, from which the T x T matrix C (diag(p) - p p') follows. The functions below take them. With more than two
+/* The (generalised) second derivatives at z as [size] numbers: xi''(z), or C times the probabilities p of the
+ * classes, from which the T x T matrix C (diag(p) - p p') follows, or of structures z itself. The functions below take them. With more than two
  * classes for the logistic loss alone: the others are not smooth. */
 void instances_curvature(const instances *b, const double *z, double *bend);
 
 /* out = X D X'd; returns max |out_j| */
 double instances_hessian_times(const instances *b, const double *bend, const double *d, double *out);
 
-/* The diagonal of X D X'; returns its largest element. */
+/* The diagonal of X D X', of structures roughly; returns its largest element. */
 double instances_diagonal(const instances *b, const double *bend, double *out);
 
 /* Where row j of a lower triangle begins that is held row after row. */

@@ -69,6 +69,15 @@ typedef struct structure {
     /* With the logistic loss: log Z, and where mu is not NULL the marginals; of trees a table, of tags those of nodes
      * [length][stride] and then of edges [length - 1][T][stride]. */
     double (*sum)(const structured *s, uint32_t i, const double *S, double *mu);
+    uint64_t (*marginals)(const structured *s, uint32_t length); /* numbers of mu */
+    /* x, which is 0, = scale (the expected parts of a distribution with the marginals mu, or of a change of it) */
+    void (*expect)(const structured *s, uint32_t i, double scale, const double *mu, double *x);
+    /* x += step (parts of y) */
+    void (*add)(const structured *s, uint32_t i, double step, const uint16_t *y, double *x);
+    /* x, which is 0, = the derivative of the expected parts as the scores go from S, where the marginals are mu, along
+     * q; room: for twice the marginals */
+    void (*bend)(const structured *s, uint32_t i, const double *S, const double *mu, const double *q, double *room,
+                 double *x);
     int64_t visits; /* of a unit after each search that pay, the first included */
 } structure;
 

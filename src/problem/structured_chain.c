@@ -23,8 +23,12 @@ static uint64_t chain_work(const structured *s, uint32_t length)
     const uint64_t best = chain_best_work((int)length, s->tags);
     if (s->p->loss->kind != LOSS_LOGISTIC)
         return best;
-    const uint64_t sums = chain_sum_work((int)length, s->tags), apart = chain_divergence_work(s->tags);
-    return best > sums ? (best > apart ? best : apart) : sums > apart ? sums : apart;
+    const uint64_t sizes[] = {best, chain_sum_work((int)length, s->tags), chain_divergence_work(s->tags),
+                              chain_sum_along_work((int)length, s->tags)};
+    uint64_t most = 0;
+    for (int k = 0; k < 4; k++)
+        most = sizes[k] > most ? sizes[k] : most;
+    return most;
 }
 
 static uint32_t chain_length(uint64_t rows)
@@ -141,6 +145,48 @@ static double chain_sum_all(const structured *s, uint32_t i, const double *S, do
     chain_factors f;
     chain_factors_make(&f, s->tags, c.transition, s->factors);
     return chain_sum(&c, &f, mu, mu ? mu + (uint64_t)c.length * (uint64_t)s->stride : NULL, s->work);
+}
+
+static uint64_t chain_marginals(const structured *s, uint32_t length)
+{
+    return (length + (length - (uint64_t)1) * (uint64_t)s->tags) * (uint64_t)s->stride;
+}
+
+/* Nodes, and edges summed over the pairs of neighbours. */
+static void chain_expect(const structured *s, uint32_t i, double scale, const double *mu, double *x)
+{
+    const uint64_t length = structured_length(s, i), T = (uint64_t)s->tags, stride = (uint64_t)s->stride;
+    const double *edge = mu + length * stride;
+    double *pair = x + length * stride;
+    for (uint64_t j = 0; j < length * stride; j++)
+        x[j] = scale * mu[j];
+    for (uint64_t t = 0; t + 1 < length; t++)
+        for (uint64_t j = 0; j < T * stride; j++)
+            pair[j] += edge[t * T * stride + j];
+    for (uint64_t j = 0; j < T * stride; j++)
+        pair[j] *= scale;
+    for (uint64_t j = 0; j < stride; j++)
+        pair[T * stride + j] = scale * mu[j];
+}
+
+static void chain_add(const structured *s, uint32_t i, double step, const uint16_t *y, double *x)
+{
+    const uint64_t length = structured_length(s, i), stride = (uint64_t)s->stride;
+    double *transition = x + length * stride;
+    for (uint64_t t = 0; t < length; t++) {
+        x[t * stride + y[t]] += step;
+        transition[(t ? y[t - 1] : (uint64_t)s->tags) * stride + y[t]] += step;
+    }
+}
+
+static void chain_bend(const structured *s, uint32_t i, const double *S, const double *mu, const double *q,
+                       double *room, double *x)
+{
+    (void)S;
+    const uint64_t nodes = structured_length(s, i) * (uint64_t)s->stride;
+    const chain along = chain_of(s, i, q);
+    chain_sum_along(&along, mu, mu + nodes, room, room + nodes, s->work);
+    chain_expect(s, i, 1, room, x);
 }
 
 static double chain_score_difference(const structured *s, uint32_t i, const double *S, const uint16_t *a,
@@ -436,5 +482,9 @@ const structure chain_structure = {
     .largest_norm = chain_largest_norm,
     .total = chain_total,
     .sum = chain_sum_all,
+    .marginals = chain_marginals,
+    .expect = chain_expect,
+    .add = chain_add,
+    .bend = chain_bend,
     .visits = 1,
 };

@@ -122,6 +122,43 @@ static void tree_spread(const structured *s, uint32_t i, double *x, const double
     }
 }
 
+static void tree_expect(const structured *s, uint32_t i, double scale, const double *mu, double *x)
+{
+    const uint64_t edges = tree_table(s, structured_length(s, i));
+    for (uint64_t k = 0; k < edges; k++)
+        x[k] = scale * mu[k];
+}
+
+static void tree_add(const structured *s, uint32_t i, double step, const uint16_t *y, double *x)
+{
+    const uint32_t n = structured_length(s, i);
+    for (uint32_t c = 0; c < n; c++)
+        x[edge_of(n, c, y[c])] += step;
+}
+
+/* By central differences, from scores that differ by DIFFERENCE: what is left out and what is lost to rounding are
+ * both about 1e-10 of the largest derivative. */
+#define DIFFERENCE 1e-5
+
+static void tree_bend(const structured *s, uint32_t i, const double *S, const double *mu, const double *q,
+                      double *room, double *x)
+{
+    (void)mu;
+    const uint64_t edges = tree_table(s, structured_length(s, i));
+    double most = 0, *ahead = room, *behind = room + edges;
+    for (uint64_t k = 0; k < edges; k++)
+        most = fmax(most, fabs(q[k]));
+    const double step = most > 0 ? DIFFERENCE / most : 0;
+    for (uint64_t k = 0; k < edges; k++)
+        x[k] = S[k] - step * q[k];
+    s->kind->sum(s, i, x, behind);
+    for (uint64_t k = 0; k < edges; k++)
+        x[k] = S[k] + step * q[k];
+    s->kind->sum(s, i, x, ahead);
+    for (uint64_t k = 0; k < edges; k++)
+        x[k] = step > 0 ? (ahead[k] - behind[k]) / (2 * step) : 0;
+}
+
 /* ---- products ------------------------------------------------------------------------------------------------ */
 
 /* H phi of one output: a hash table from columns to values. */
@@ -303,6 +340,10 @@ static double tree_largest_norm(const structured *s, uint32_t i)
         .largest_norm = tree_largest_norm,                                                                           \
         .total = tree_total,                                                                                         \
         .sum = tree_##KIND##_sum,                                                                                    \
+        .marginals = tree_table,                                                                                     \
+        .expect = tree_expect,                                                                                       \
+        .add = tree_add,                                                                                             \
+        .bend = tree_bend,                                                                                           \
         .visits = 2,                                                                                                 \
     }
 

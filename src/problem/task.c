@@ -83,11 +83,13 @@ static uint64_t transitions(uint64_t tags)
 #define OF_START .gap_of_start = true
 #define PARSE_SVM(kind, loss_kind, its_cost)                                                                         \
     TREES(kind), STRUCTURED_SVM(TASK_LOSS(loss_kind)), TAKES(its_cost, 1e-2), OF_START
-#define PARSE_CRF(kind) TREES(kind), STRUCTURED_CRF, TAKES(0.1, 1e-2), .dual = &tree_crf_blocks
+#define PARSE_CRF(kind)                                                                                              \
+    TREES(kind), STRUCTURED_CRF, TAKES(0.1, 1e-2), .dual = &tree_crf_blocks, .primal = &structured_primal
 
 static const task tag_svm = {TAGS, STRUCTURED_SVM(TASK_LOSS(LOSS_HINGE) | TASK_LOSS(LOSS_SQUARED_HINGE)),
                              TAKES(0.1, 1e-3), OF_START, .usual = "squared-hinge"};
-static const task tag_crf = {TAGS, STRUCTURED_CRF, TAKES(1, 1e-2), .dual = &chain_crf_blocks};
+static const task tag_crf = {TAGS, STRUCTURED_CRF, TAKES(1, 1e-2), .dual = &chain_crf_blocks,
+                             .primal = &structured_primal};
 static const task parse_svm = {PARSE_SVM(projective, LOSS_HINGE, 0.03), .usual = "hinge"};
 static const task parse_squared_svm = {PARSE_SVM(projective, LOSS_SQUARED_HINGE, 0.01)};
 static const task parse_crf = {PARSE_CRF(projective)};

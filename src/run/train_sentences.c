@@ -30,7 +30,8 @@ data *read_for_training(comm *c, const bda_settings *s, const char *path, uint64
 
 static bool projective(const bda_settings *s, const sentences *x)
 {
-    return s->trees[0] == 'p' || (s->trees[0] != 'a' && (double)x->crossings < FEW_CROSSINGS * (double)x->tokens_all);
+    const bool few = (double)x->crossings < FEW_CROSSINGS * (double)x->tokens_all;
+    return strcmp(s->trees, "projective") == 0 || (strcmp(s->trees, "any") != 0 && few);
 }
 
 bool choose_structure(const bda_settings *s, const data *d, const struct structure **structure, bda_error *err)

@@ -272,23 +272,8 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
     return true;
 }
 
-/* Methods that learn whole sentences; the others need single rows, or second derivatives. */
-static bool check_sentences(const bda_settings *s, bda_error *err)
-{
-    static const char *const serve[] = {"auto",     "bda",       "momentum", "disdca",  "disdca-basic", "cocoa+",
-                                        "dsvm-ave", "prox-grad", "admm",     "average", "perceptron"};
-    if (strcmp(s->task, "tag") != 0 && strcmp(s->task, "parse") != 0)
-        return strcmp(s->method, "momentum") != 0 ||
-               err_set(err, BDA_USAGE, "--method=momentum is for --task=tag and parse, not for %s", s->task);
-    for (size_t i = 0; i < sizeof serve / sizeof *serve; i++)
-        if (strcmp(s->method, serve[i]) == 0)
-            return true;
-    return err_set(err, BDA_USAGE,
-                   "--method=%s does not learn tags or trees; --method=auto, bda, momentum, admm, average, "
-                   "perceptron and some others would do",
-                   s->method);
-}
-
+/* Costs and gaps that sentences take where nobody asks for others: accuracy no longer rises there (docs/methods.md).
+ * Their P(0) counts every token as wrong, and so is a measure of the gap that is easily met. */
 static void choose_defaults(const bda_settings *s, const task *kind, training *t)
 {
     t->cost = s->cost;
@@ -323,7 +308,7 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
     t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
     if (!check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) || !check_options(s, t, err) ||
         !check_class_weights(s, t, err) || !check_validation(s, err) || !check_task_options(s, err) ||
-        !check_sentences(s, err) || !check_table(s, err))
+        !check_table(s, err))
         return false;
     choose_defaults(s, task_find(s->task, t->loss, 0, NULL), t);
     bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");

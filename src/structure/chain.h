@@ -55,6 +55,13 @@ uint64_t chain_factors_size(int tags);
 double chain_sum(const chain *c, const chain_factors *f, double *node, double *edge, double *work);
 uint64_t chain_sum_work(int length, int tags);
 
+/* The derivatives of the marginals as the scores go along those of q: node [L][stride], edge [L-1][T][stride] are those
+ * of chain_sum, and the slopes are laid out alike. With Q(y) the score of y by q it is, for a part of y,
+ * d p(part) = p(part) (E[Q | part] - E[Q]). O(L T^2). */
+void chain_sum_along(const chain *q, const double *node, const double *edge, double *node_slope, double *edge_slope,
+                     double *work);
+uint64_t chain_sum_along_work(int length, int tags);
+
 /* The entropy of the chain with these marginals, H(node_0) + sum_t (H(edge_t) - H(node_t)). */
 double chain_entropy(int length, int tags, const double *node, const double *edge);
 

@@ -154,6 +154,19 @@ class Trees(Sentences):
                  "train.conllu", "unlabelled")
         self.assertNotIn("las", self.metrics("unlabelled", "test.conllu", "other.conllu"))
 
+    def test_trees_are_projective_where_gold_ones_are(self):
+        crossed = [(list("abcd"), ["NOM", "VRB", "ADJ", "PNC"], [3, 4, 0, 3])] * 20
+        for name, sentences in (("nested", corpus(1, 60)), ("crossed", corpus(1, 60) + crossed)):
+            self.put(name + ".conllu", conllu(sentences))
+            models = {}
+            for trees in ("auto", "any", "projective"):
+                self.bda("train", "--task=parse", "--max-rounds=2", "--gap=1", "--gap-of=start", "--labels=no",
+                         "--trees=" + trees, name + ".conllu", name + trees)
+                with open(os.path.join(self.directory, name + trees), "rb") as file:
+                    models[trees] = file.read()
+            self.assertEqual(models["auto"], models["projective" if name == "nested" else "any"])
+            self.assertNotEqual(models["projective"], models["any"])
+
 
 @unittest.skipUnless(support.has_launcher(), "no mpirun")
 class Ranks(Sentences):
@@ -201,7 +214,9 @@ class Methods(Sentences):
         self.put("test.conllu", conllu(corpus(2, 40)))
         for args in (["--loss=logistic"], ["--method=bda"], ["--method=bda", "--inference=visit"],
                      ["--inference=round", "--learning-epochs=5"], ["--method=momentum", "--local-epochs=2"],
-                     ["--method=momentum", "--loss=logistic"], ["--method=admm"], ["--method=perceptron"]):
+                     ["--method=momentum", "--loss=logistic"], ["--method=admm"], ["--method=perceptron"],
+                     ["--method=average"], ["--method=lbfgs", "--loss=logistic"], ["--method=tron", "--loss=logistic"],
+                     ["--method=l-commdir", "--loss=logistic"]):
             for task, measure in (("tag", "token_accuracy"), ("parse", "uas")):
                 if task == "parse" and args == ["--method=momentum", "--loss=logistic"]:
                     continue
