@@ -3,6 +3,8 @@ from ._library import Error, SettingError, version as __version__
 
 _PLACES = {
     "Classifier": "_estimators", "Regressor": "_estimators", "Dataset": "_dataset", "load": "_files",
+    "LinearSVC": "sklearn", "LogisticRegression": "sklearn", "LinearSVR": "sklearn", "Ridge": "sklearn",
+    "ElasticNet": "sklearn", "Tagger": "_sentences", "Parser": "_sentences",
 }
 __all__ = ["Error", "SettingError", "__version__", *_PLACES]
 

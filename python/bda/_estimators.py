@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
 from ._dataset import Dataset
-from ._library import SettingError, text
+from ._library import SettingError, text, version
 
 try:
     from sklearn.utils.validation import validate_data
@@ -53,6 +53,16 @@ def canonical(X):
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def intercept_of(kind, scaling):
+    """The options for an intercept that is "none", "penalised" (a constant feature of that value) or "free"."""
+    known = "intercept" in _core.option_names()
+    if kind == "free" and not known:
+        raise SettingError(f"fit_intercept=True means an intercept that is not regularised here, which version {version} of "
+                           "the library does not serve; use fit_intercept=False", "fit_intercept")
+    values = {"bias": scaling if kind == "penalised" else None}
+    return {**values, "intercept": kind} if known else values
 
 
 class Narrator:
@@ -109,20 +119,23 @@ class Linear(BaseEstimator):
             "task": self._task,
             "loss": self._loss(),
             "cost": self._cost(),
-            "l1-ratio": self.l1_ratio,
+            "l1-ratio": 0.0 if self.l1_ratio is None else self.l1_ratio,
             "method": self.method,
             "gap": self.tol,
             "max-rounds": self.max_iter,
             "max-time": self.max_time,
             "threads": threads_of(self.n_jobs),
             "blocks": self.blocks,
-            "bias": self.intercept_scaling if self.fit_intercept else None,
+            **self._intercept_values(),
         })
         if self.random_state is not None:
             values["seed"] = self._seed()
             if self.blocks is None:
                 values.setdefault("threads-mode", "blocks")
         return values
+
+    def _intercept_values(self):
+        return intercept_of("penalised" if self.fit_intercept else "none", self.intercept_scaling)
 
     def _seed(self):
         if isinstance(self.random_state, (int, np.integer)):
@@ -180,7 +193,7 @@ class Linear(BaseEstimator):
             remedy = {"max-iter": f"raise max_iter (now {self.max_iter})", "max-time": "allow more max_time"}
             warnings.warn(
                 f"stopped ({outcome.reason}) after {outcome.rounds} rounds at a relative duality gap of "
-                f"{outcome.relative_gap:.3g}, tol={self.tol:g} was asked for: the objective is at most that part above "
+                f"{outcome.relative_gap:.3g}, tol={self.tol or outcome.target:g} was asked for: the objective is at most that part above "
                 f"the least. To come closer {remedy.get(outcome.reason, 'raise tol')}, or scale the features.",
                 ConvergenceWarning, stacklevel=3)
         return self
@@ -217,11 +230,13 @@ class Linear(BaseEstimator):
 
     @property
     def history_(self):
-        """A row for each round: seconds, objective (primal), dual, gaps, step. Needs pandas."""
+        """A row for each round: seconds, objective (primal), dual, gaps, step; where there were several trainings, also
+        the output that each was for. Needs pandas."""
         if "_history" not in vars(self):
             raise AttributeError("history_ is there after fit")
         import pandas
-        return pandas.DataFrame(self._history, columns=_core.PROGRESS).astype({"round": int})
+        columns = [*_core.PROGRESS, "output"][:self._history.shape[1]]
+        return pandas.DataFrame(self._history, columns=columns).astype({"round": int})
 
     # ---- prediction ---------------------------------------------------------------------------------------------
 
@@ -251,7 +266,7 @@ class Linear(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return _core.Model.make(
             task=self._task, loss=self._loss(), method=self.method_, cost=float(self._cost()), bias=bias,
-            l1_ratio=float(self.l1_ratio), epsilon=float(getattr(self, "epsilon", 0)), features=coef.shape[1],
+            l1_ratio=float(self.l1_ratio or 0), epsilon=float(getattr(self, "epsilon", 0)), features=coef.shape[1],
             outputs=coef.shape[0], primal=self.objective_, dual=self.dual_objective_,
             relative_gap=self.duality_gap_, rounds=self.n_iter_, instances=getattr(self, "n_samples_seen_", 0),
             weights=weights[:, order] if order is not None else weights, labels=labels,
@@ -354,9 +369,7 @@ class Classifier(ClassifierMixin, Linear):
         if sample_weight is not None:
             X, y, sample_weight = self._weighted(X, y, sample_weight)
         self.classes_, codes = self._coded(y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes; these have 1 class alone, "
-                             f"{self.classes_[0]!r}")
+        self._at_least_two_classes()
         self.n_samples_seen_ = X.shape[0]
         self._train_arrays(X, codes, sample_weight, **self._class_weight_options(y))
         return self._conclude()
@@ -370,12 +383,23 @@ class Classifier(ClassifierMixin, Linear):
             codes = np.searchsorted(classes, own)[codes]
         return classes, codes
 
-    def _class_weight_options(self, y):
+    def _at_least_two_classes(self):
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes; these have 1 class alone, "
+                             f"{self.classes_[0]!r}")
+
+    def _class_weights(self, y):
+        """[classes]; None: all 1"""
         if self.class_weight is None:
-            return {}
+            return None
+        return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+
+    def _class_weight_options(self, y):
         if self.class_weight == "balanced" and self.comm is not None:
             return {"class-weight": "balanced"}
-        weight = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        weight = self._class_weights(y)
+        if weight is None:
+            return {}
         return {"class-weight": [f"{k}:{w:.17g}" for k, w in enumerate(weight) if w != 1]}
 
     def _dataset_options(self):
@@ -431,6 +455,10 @@ class Classifier(ClassifierMixin, Linear):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
+        """The logarithm of predict_proba."""
+        return self._log_probabilities(X)
+
+    def _log_probabilities(self, X):
         scores = self._scores(X)
         if scores.ndim == 1:
             return -np.logaddexp(0, np.column_stack([scores, -scores]))
@@ -529,12 +557,14 @@ def _parameters(kind):
 
 def document(kind, first):
     """The docstring: parameters as the library tells of them."""
+    linear, classify = kind._task in ("classify", "regress"), kind._task == "classify"
+    weights = "coef_, intercept_, n_features_in_, feature_names_in_" + (", classes_" if classify else "") + "\n"
     more = """
 Any other option of `bda train` may be given by name (underscores for dashes), as ``local_epochs=2``.
 
 Attributes after fit
 --------------------
-coef_, intercept_, n_iter_ (rounds), n_features_in_, feature_names_in_{classes}
+{weights}n_iter_ : rounds
 duality_gap_ : (objective_ + dual_objective_) / objective_: the objective is at most that part above the least
 objective_, dual_objective_ : at the end; the dual is minimised, and at the optimum it is minus the objective
 history_ : a pandas.DataFrame with a row for each round
@@ -544,7 +574,7 @@ same_bits_ : whether the same call gives the same bits again
 """
     body = "\n\n".join(_parameters(kind))
     kind.__doc__ = (first + "\n\nParameters\n----------\n" + body + "\n" +
-                    more.format(classes=", classes_" if kind._task == "classify" else ""))
+                    more.format(weights=weights if linear else ""))
 
 
 document(Classifier, """A linear classifier of two or more labels, trained to a certified duality gap.

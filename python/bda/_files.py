@@ -12,4 +12,7 @@ def load(path):
         from ._estimators import Classifier, Regressor
         kind = Classifier if task == "classify" else Regressor
         return kind._of_model(model)
+    if task in ("tag", "parse"):
+        from ._sentences import Parser, Tagger
+        return (Tagger if task == "tag" else Parser)._of_model(model)
     raise ValueError(f"{path} is a model of task {task}")

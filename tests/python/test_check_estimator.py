@@ -4,16 +4,23 @@ import warnings
 
 import common  # noqa: F401
 import support
-from sklearn.utils.estimator_checks import check_estimator
+try:
+    from sklearn.utils.estimator_checks import estimator_checks_generator
+except ImportError:  # scikit-learn before 1.6
+    from sklearn.utils.estimator_checks import check_estimator
+
+    def estimator_checks_generator(estimator):
+        return check_estimator(estimator, generate_only=True)
 
 import bda
+from bda._core import option_names
 
 
 class Checks(unittest.TestCase):
     def check(self, *estimators):
         for estimator in estimators:
             passed = 0
-            for one, check in check_estimator(estimator, generate_only=True):
+            for one, check in estimator_checks_generator(estimator):
                 with self.subTest(estimator=estimator, check=getattr(check, "func", check).__name__), \
                         warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -29,6 +36,13 @@ class Checks(unittest.TestCase):
     def test_regressor(self):
         self.check(bda.Regressor(), bda.Regressor("epsilon-insensitive"),
                    bda.Regressor("squared-epsilon-insensitive"), bda.Regressor(C=1e6))
+
+    def test_look_alikes(self):
+        self.check(bda.LinearSVC(), bda.LinearSVC(loss="hinge", multi_class="crammer_singer"), bda.LinearSVR(),
+                   bda.LogisticRegression(solver="liblinear"), bda.LogisticRegression("elasticnet", l1_ratio=0.5, tol=1e-15, solver="liblinear"),
+                   bda.Ridge(fit_intercept=False), bda.ElasticNet(tol=1e-15, fit_intercept=False))
+        if "intercept" in option_names():
+            self.check(bda.LogisticRegression(), bda.Ridge(), bda.ElasticNet(tol=1e-15))
 
 
 if __name__ == "__main__":
