@@ -1,4 +1,5 @@
 """Classifier and Regressor: scikit-learn's estimators over the library."""
+import inspect
 import os
 import sys
 import time
@@ -84,10 +85,21 @@ class Narrator:
         return cls(verbose, callback) if verbose or callback else None
 
 
+def signature_without_options(kind):
+    """The parameters that have a place of their own: what tools set one by one."""
+    signature = inspect.signature(kind.__init__)
+    return signature.replace(parameters=[p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD])
+
+
 class Linear(BaseEstimator):
     """What classifiers and regressors share."""
 
     _task = None
+
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        if "__init__" in vars(cls):
+            cls.__signature__ = signature_without_options(cls)
 
     # ---- parameters ---------------------------------------------------------------------------------------------
 
