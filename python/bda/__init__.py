@@ -1,10 +1,12 @@
-"""bda: linear models with a certified duality gap, on one machine or many."""
+"""bda: linear and structured models with a certified duality gap, on one machine or many."""
 from ._library import Error, SettingError, version as __version__
 
 _PLACES = {
     "Classifier": "_estimators", "Regressor": "_estimators", "Dataset": "_dataset", "load": "_files",
     "LinearSVC": "sklearn", "LogisticRegression": "sklearn", "LinearSVR": "sklearn", "Ridge": "sklearn",
     "ElasticNet": "sklearn", "Tagger": "_sentences", "Parser": "_sentences",
+    "select": "_select", "Selection": "_select", "plot_convergence": "plot", "plot_path": "plot",
+    "plot_calibration": "plot",
 }
 __all__ = ["Error", "SettingError", "__version__", *_PLACES]
 

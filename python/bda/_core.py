@@ -39,7 +39,10 @@ class Settings(Handle):
         for name, value in dict(values).items():
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 if one is not None:
-                    self.call(lib.bda_set, self, name.encode(), encoded(self.spelled(one)))
+                    self.set(name, one)
+
+    def set(self, name, value):
+        self.call(lib.bda_set, self, name.encode(), encoded(self.spelled(value)))
 
     @staticmethod
     def spelled(value):
@@ -118,6 +121,19 @@ class Data(Handle):
         label = np.empty(self.summary().own_rows)
         lib.bda_data_label(self, _address(label))
         return label
+
+
+class Folds(Handle):
+    """The parts of data that a cross-validation holds out in turn."""
+
+    free = "bda_folds_free"
+
+    def __init__(self, comm, data, settings):
+        self.comm, self.settings = comm, settings
+        super().__init__(settings.call(lib.bda_folds_new, comm, data, settings), comm, data)
+
+    def data(self, fold, held_out):
+        return Data(self.settings.call(lib.bda_folds_data, self.comm, self, fold, held_out), self.comm)
 
 
 class Interrupt:

@@ -27,9 +27,10 @@ class Dataset:
         self.options = {name.replace("_", "-"): value for name, value in options.items()}
         self._key = self._data = None
 
-    def read(self, comm, settings, model=None):
-        """The data of these settings, for a training or, with a model, for its predictions."""
-        if model is not None:
+    def read(self, comm, settings, model=None, keep=True):
+        """The data of these settings, for a training or, with a model, for its predictions. keep=False: as files have
+        them, to be changed by the caller."""
+        if model is not None or not keep:
             return _core.Data.of_files(comm, settings, self.paths, model)
         key = tuple(settings.get(name) for name in ("blocks", "threads"))
         if self._key != key or not comm.is_single:

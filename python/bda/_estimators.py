@@ -1,5 +1,4 @@
 """Classifier and Regressor: scikit-learn's estimators over the library."""
-import inspect
 import os
 import sys
 import time
@@ -17,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
 from ._dataset import Dataset
+from ._docs import NAMES, document, signature_without_options
 from ._library import SettingError, text, version
 
 try:
@@ -24,20 +24,6 @@ try:
 except ImportError:  # scikit-learn before 1.6
     def validate_data(estimator, *args, **settings):
         return estimator._validate_data(*args, **settings)
-
-# Parameters that have scikit-learn's names instead of the library's.
-NAMES = {"cost": "C", "gap": "tol", "max-rounds": "max_iter", "threads": "n_jobs", "seed": "random_state",
-         "bias": "intercept_scaling"}
-
-
-def help_of(option):
-    """The library's own sentence about an option, in the names of Python."""
-    sentence = text(_core.option_names()[option.replace("-", "_")].help)
-    for name in sorted(_core.option_names(), key=len, reverse=True):
-        dashed = name.replace("_", "-")
-        sentence = sentence.replace("--" + dashed, NAMES.get(dashed, name))
-    return sentence
-
 
 def threads_of(n_jobs):
     """n_jobs as joblib counts: None is 1, -1 all processors."""
@@ -83,12 +69,6 @@ class Narrator:
     @classmethod
     def of(cls, verbose, callback):
         return cls(verbose, callback) if verbose or callback else None
-
-
-def signature_without_options(kind):
-    """The parameters that have a place of their own: what tools set one by one."""
-    signature = inspect.signature(kind.__init__)
-    return signature.replace(parameters=[p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD])
 
 
 class Linear(BaseEstimator):
@@ -217,14 +197,21 @@ class Linear(BaseEstimator):
         self.intercept_ = summary.bias * weights[d] if summary.bias >= 0 else np.zeros(summary.outputs)
         self._packed = None
 
-    def _fit_dataset(self, dataset, sample_weight):
-        values = self._values()
-        values.update(dataset.options, **self._dataset_options())
-        settings = _core.Settings("train", values, self._names())
+    def _held(self, X, y, sample_weight):
+        """The communicator, settings and data of a training."""
         comm = _core.Comm(self.comm)
-        data = dataset.read(comm, settings)
+        if not isinstance(X, Dataset):
+            X, target, weight, more = self._given(X, y, sample_weight)
+            settings = self._settings(**more)
+            return comm, settings, _core.Data.of_arrays(comm, settings, X, target, weight)
+        settings = _core.Settings("train", {**self._values(), **X.options, **self._dataset_options()}, self._names())
+        data = X.read(comm, settings, keep=sample_weight is None)
         if sample_weight is not None:
             data.weigh(comm, settings, sample_weight)
+        return comm, settings, data
+
+    def _fit_dataset(self, dataset, sample_weight):
+        comm, settings, data = self._held(dataset, None, sample_weight)
         model = self._train(comm, data, settings)
         self._packed = model.pack()
         self._take_identity(model)
@@ -376,6 +363,12 @@ class Classifier(ClassifierMixin, Linear):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, sample_weight)
+        X, codes, sample_weight, more = self._given(X, y, sample_weight)
+        self._train_arrays(X, codes, sample_weight, **more)
+        return self._conclude()
+
+    def _given(self, X, y, sample_weight):
+        """Rows, codes of their labels, weights, and options that depend on them."""
         X, y = self._check(X, y)
         check_classification_targets(y)
         if sample_weight is not None:
@@ -383,8 +376,7 @@ class Classifier(ClassifierMixin, Linear):
         self.classes_, codes = self._coded(y)
         self._at_least_two_classes()
         self.n_samples_seen_ = X.shape[0]
-        self._train_arrays(X, codes, sample_weight, **self._class_weight_options(y))
-        return self._conclude()
+        return X, codes, sample_weight, self._class_weight_options(y)
 
     def _coded(self, y):
         """The distinct labels of all ranks, and the place of each among them."""
@@ -513,12 +505,17 @@ class Regressor(RegressorMixin, Linear):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, sample_weight)
+        X, y, sample_weight, _ = self._given(X, y, sample_weight)
+        self._train_arrays(X, y, sample_weight)
+        return self._conclude()
+
+    def _given(self, X, y, sample_weight):
+        """Rows, their numbers, weights, and no options."""
         X, y = self._check(X, y, y_numeric=True)
         if sample_weight is not None:
             X, y, sample_weight = weighted(X, y, sample_weight)
         self.n_samples_seen_ = X.shape[0]
-        self._train_arrays(X, y, sample_weight)
-        return self._conclude()
+        return X, y, sample_weight, {}
 
     def _values(self):
         return {**super()._values(), "epsilon": self.epsilon}
@@ -543,50 +540,6 @@ def weighted(X, y, sample_weight):
         keep = np.flatnonzero(weight)
         X, y, weight = X[keep], y[keep], weight[keep]
     return X, y, None if (weight == 1).all() else weight
-
-
-def _parameters(kind):
-    lines = {
-        "loss": None, "C": "cost", "epsilon": "epsilon", "l1_ratio": "l1-ratio", "tol": "gap",
-        "fit_intercept": "bool: learn a constant term, too",
-        "intercept_scaling": "bias", "class_weight": "class-weight", "method": "method", "max_iter": "max-rounds",
-        "max_time": "max-time", "n_jobs": "int: threads; None is 1, -1 all processors",
-        "blocks": "blocks",
-        "random_state": "int: names the random order in which instances are visited, and asks for results that repeat, "
-                        "to the last bit, with any number of threads",
-        "verbose": "int: 1 prints a line each second, 2 one each round",
-        "callback": "function of a dict with " + ", ".join(_core.PROGRESS) + "; called after each round. Returning "
-                    "True ends the training, and the best model so far is kept",
-        "comm": "mpi4py communicator: all its ranks fit together, each brings its own rows",
-    }
-    texts = {"loss": "str: " + help_of("loss")}
-    for name in kind._get_param_names():
-        line = texts.get(name) or lines[name]
-        if " " not in line:
-            line = help_of(line)
-        yield f"{name} : {line}"
-
-
-def document(kind, first):
-    """The docstring: parameters as the library tells of them."""
-    linear, classify = kind._task in ("classify", "regress"), kind._task == "classify"
-    weights = "coef_, intercept_, n_features_in_, feature_names_in_" + (", classes_" if classify else "") + "\n"
-    more = """
-Any other option of `bda train` may be given by name (underscores for dashes), as ``local_epochs=2``.
-
-Attributes after fit
---------------------
-{weights}n_iter_ : rounds
-duality_gap_ : (objective_ + dual_objective_) / objective_: the objective is at most that part above the least
-objective_, dual_objective_ : at the end; the dual is minimised, and at the optimum it is minus the objective
-history_ : a pandas.DataFrame with a row for each round
-stopped_ : "gap", "max-iter", "max-time", "stalled", "interrupted" or "finished"
-method_ : the method that trained
-same_bits_ : whether the same call gives the same bits again
-"""
-    body = "\n\n".join(_parameters(kind))
-    kind.__doc__ = (first + "\n\nParameters\n----------\n" + body + "\n" +
-                    more.format(weights=weights if linear else ""))
 
 
 document(Classifier, """A linear classifier of two or more labels, trained to a certified duality gap.

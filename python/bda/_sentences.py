@@ -7,7 +7,8 @@ import tempfile
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._estimators import Linear, document, help_of, threads_of
+from ._docs import document
+from ._estimators import Linear, threads_of
 from ._library import text
 
 FILES = (str, os.PathLike)
@@ -31,7 +32,7 @@ def directory_of(comm):
 
 def strings_of(token, at):
     """The columns of a token: a word, or a word and what is known about it."""
-    columns = (token,) if isinstance(token, str) else tuple(token)
+    columns = tuple(token) if isinstance(token, (tuple, list)) else (token,)
     for column in columns:
         if not isinstance(column, str) or not column:
             raise ValueError(f"{at}: a token must be a word or a tuple of strings that are not empty, not {token!r}")
