@@ -1,7 +1,7 @@
-/* dense.h - small dense symmetric systems, solved by LAPACK on one thread.
+/* dense.h - small dense symmetric systems, solved on one thread, with the same bits on every processor.
  *
- * A matrix is [n][n] row by row; of a symmetric one only the lower triangle is read, the rest may hold anything. The
- * bits of a result depend on the processor, as LAPACK chooses its loops by it, not on a number of threads. */
+ * A matrix is [n][n] row by row; of a symmetric one only the lower triangle is read, the rest may hold anything, and
+ * does so afterwards. */
 #ifndef BASE_DENSE_H
 #define BASE_DENSE_H
 
@@ -13,6 +13,8 @@
 /* Cholesky's factors of a positive definite a, in its place: n^3/3 operations. False where a is not positive definite
  * in double precision: then a is undefined. */
 bool dense_factor(double *a, uint64_t n);
+/* The same with the narrowest vectors, whatever the processor has: for tests. */
+bool dense_factor_narrow(double *a, uint64_t n);
 
 /* Solves a x = b with the factors of a: n^2 operations. x holds b before, the solution after. False where it is not
  * finite. */

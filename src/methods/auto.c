@@ -43,7 +43,7 @@
 #define SOFT_LOGISTIC 2.4
 #define SOFT_COLUMNS 8192
 #define CELLS_A_WEIGHT 16.0
-/* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in LAPACK. */
+/* Multiplications a nanosecond: along sparse rows, in pairs of their cells, in dense_factor. */
 #define ROW_SPEED 0.4
 #define CLASS_SPEED 1.6 /* where each cell serves all classes */
 #define PAIR_SPEED 1.0

@@ -64,6 +64,28 @@ static void test_cholesky(void **unused)
     }
 }
 
+/* More than one block, and no multiple of anything; checked against the factors by their definition. */
+static void test_large_cholesky(void **unused)
+{
+    enum { N = 301 };
+    static double a[N][N], narrow[N][N], plain[N][N];
+    (void)unused;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = narrow[i][j] = plain[i][j] = j > i ? NAN : j == i ? 20 + uniform(0, 1) : uniform(-1, 1);
+    assert_true(dense_factor(a[0], N));
+    assert_true(dense_factor_narrow(narrow[0], N));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= i; j++) {
+            long double x = plain[i][j];
+            for (int k = 0; k < j; k++)
+                x -= (long double)plain[i][k] * plain[j][k];
+            plain[i][j] = (double)(i == j ? sqrtl(x) : x / plain[j][j]);
+            assert_true(fabs(a[i][j] - plain[i][j]) <= 1e-13);
+            assert_memory_equal(&a[i][j], &narrow[i][j], sizeof a[i][j]); /* the same bits */
+        }
+}
+
 static void test_no_cholesky(void **unused)
 {
     (void)unused;
@@ -131,10 +153,8 @@ static void test_singular_ends(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cholesky),
-        cmocka_unit_test(test_no_cholesky),
-        cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_singular_ends),
+        cmocka_unit_test(test_cholesky), cmocka_unit_test(test_large_cholesky), cmocka_unit_test(test_no_cholesky),
+        cmocka_unit_test(test_singular), cmocka_unit_test(test_singular_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
