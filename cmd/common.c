@@ -37,9 +37,17 @@ void note_data(const invocation *v, const bda_data *data, const char *path)
     bda_data_summarise(data, &d);
     if (is_set(v, "quiet"))
         return;
-    say(v, "%s: %llu instances, %llu features, %llu nonzeros, read from %llu file%s in %.2f s", path,
-        (unsigned long long)d.instances, (unsigned long long)d.features, (unsigned long long)d.nonzeros,
-        (unsigned long long)d.files, d.files == 1 ? "" : "s", d.seconds);
+    char holds[100], features[60] = "";
+    if (d.features > 0 || d.tokens == 0)
+        snprintf(features, sizeof features, ", %llu features", (unsigned long long)d.features);
+    if (d.tokens > 0)
+        snprintf(holds, sizeof holds, "%llu sentences, %llu tokens%s", (unsigned long long)d.instances,
+                 (unsigned long long)d.tokens, features);
+    else
+        snprintf(holds, sizeof holds, "%llu instances%s, %llu nonzeros", (unsigned long long)d.instances, features,
+                 (unsigned long long)d.nonzeros);
+    say(v, "%s: %s, read from %llu file%s in %.2f s", path, holds, (unsigned long long)d.files,
+        d.files == 1 ? "" : "s", d.seconds);
     if (d.empty_files > 0)
         say(v, "note: %llu of these files %s no instances, that of rank %d%s", (unsigned long long)d.empty_files,
             d.empty_files == 1 ? "has" : "have", d.first_empty, d.empty_files == 1 ? "" : " and others");

@@ -28,24 +28,45 @@ static void print_head(const char *what, const char *path)
     printf("%s %s\n", what, shown);
 }
 
-static void print_training(const bda_model_summary *m)
+static bool has_sentences(const bda_model_summary *m)
+{
+    return strcmp(m->task, "tag") == 0 || strcmp(m->task, "parse") == 0;
+}
+
+static void print_training(const bda_model_summary *m, bool sentences)
 {
     printf("  method       %s\n", m->method);
-    printf("  trained on   %llu instances\n", (unsigned long long)m->instances);
+    printf("  trained on   %llu %s\n", (unsigned long long)m->instances, sentences ? "sentences" : "instances");
     printf("  objective    %.15g", m->primal);
     char accuracy[80];
     describe_gap(m->relative_gap, accuracy, sizeof accuracy);
     printf("%s\n", accuracy);
 }
 
-static void print_model(const char *path, const bda_model_summary *m)
+/* What a model of tags or trees looks at. */
+static void print_traits(const bda_model *model)
+{
+    const char *name, *text;
+    char shown[1000];
+    for (uint64_t k = 0; bda_model_trait(model, k, &name, &text); k++) {
+        snprintf(shown, sizeof shown, "%s", text);
+        bda_plain_text(shown);
+        printf("  %-11s  %s\n", name, shown);
+    }
+}
+
+static void print_model(const char *path, const bda_model *model, const bda_model_summary *m)
 {
     print_head("model", path);
     printf("  task         %s\n", m->task);
-    if (m->classes == 2)
+    const bool parse = strcmp(m->task, "parse") == 0; /* whose labels say whether an edge is there */
+    if (m->classes == 2 && strcmp(m->task, "tag") == 0)
+        printf("  labels       2: %s, %s\n", m->label_names[0], m->label_names[1]);
+    else if (m->classes == 2 && !parse)
         printf("  labels       %s (positive), %s\n", m->label_names[0], m->label_names[1]);
     else if (m->classes)
         print_classes(m);
+    print_traits(model);
     printf("  loss         %s", m->loss);
     if (!isnan(m->cost))
         printf(", cost %.15g", m->cost);
@@ -55,12 +76,13 @@ static void print_model(const char *path, const bda_model_summary *m)
         printf("\n  regulariser  elastic net, l1 ratio %.15g", m->l1_ratio);
     printf("\n");
     if (m->method[0])
-        print_training(m);
+        print_training(m, has_sentences(m));
     if (m->calibration)
         printf("  calibration  %s, on %llu instances that were held out\n", m->calibration,
                (unsigned long long)m->calibrated_on);
-    printf("  features     %llu, and %s constant feature", (unsigned long long)m->features,
-           m->bias >= 0 ? "a" : "no");
+    printf("  features     %llu", (unsigned long long)m->features);
+    if (!has_sentences(m))
+        printf(", and %s constant feature", m->bias >= 0 ? "a" : "no");
     if (m->bias >= 0)
         printf(" of value %.15g", m->bias);
     uint64_t all = (m->features + (m->bias >= 0)) * m->outputs;
@@ -114,8 +136,8 @@ static bool show_model(const invocation *v, bda_error *err)
     } else {
         bda_model_summary summary = {.size = sizeof summary};
         bda_model_summarise(model, &summary);
-        print_model(v->argument[0], &summary);
-        ok = print_weights(model, &summary, top, err);
+        print_model(v->argument[0], model, &summary);
+        ok = has_sentences(&summary) || print_weights(model, &summary, top, err);
     }
     bda_model_free(model);
     return ok;

@@ -166,6 +166,7 @@ typedef struct bda_data_summary {
     uint64_t files;                         /* that were read; 0 for rows from memory */
     uint64_t empty_files;                   /* of these, those without instances */
     int first_empty;                        /* where there are any: the lowest rank that has one */
+    uint64_t tokens;                        /* of sentences, all ranks; 0: instances are rows */
 } bda_data_summary;
 
 /* Reads this rank's part of the data: `path` is a file, a directory, a pattern such as "parts/?.zst" or "-" for
@@ -355,6 +356,8 @@ BDA_API const char *bda_model_feature(const bda_model *model, uint64_t j);
 /* The k-th option that it was trained with, name and value as bda_set takes them, and "data", the name of the file.
  * False where there are fewer. */
 BDA_API bool bda_model_option(const bda_model *model, uint64_t k, const char **name, const char **value);
+/* The same of what a model of tags or trees looks at, in words: its templates, the kind of trees. */
+BDA_API bool bda_model_trait(const bda_model *model, uint64_t k, const char **name, const char **text);
 /* The places among the weights of the largest by magnitude that are not 0, at most `capacity`; of equal ones those of
  * lower place first. Returns how many. */
 BDA_API uint64_t bda_model_top(const bda_model *model, uint64_t capacity, uint64_t *place);

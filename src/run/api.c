@@ -30,12 +30,8 @@ bda_data *bda_data_read_files(bda_comm *c, const bda_settings *s, uint64_t count
                               bda_error *err)
 {
     err_clear(err);
-    if (is_sentence_task(s->task)) {
-        if (count == 1)
-            return read_for_training(c, s, path[0], settings_blocks(s, bda_comm_size(c)), err);
-        err_set(err, BDA_USAGE, "sentences are read from one file, or one of each rank with {rank} in its name");
-        return NULL;
-    }
+    if (is_sentence_task(s->task))
+        return read_for_training(c, s, count, path, settings_blocks(s, bda_comm_size(c)), err);
     data_request request = request_of(c, s, count, path);
     table_request table;
     if (settings_table(s, &table))
@@ -128,6 +124,7 @@ void bda_data_summarise(const bda_data *d, bda_data_summary *summary)
         [ROWS_ONES] = "ones", [ROWS_CONSTANT] = "one per row", [ROWS_FLOAT] = "float", [ROWS_DOUBLE] = "double"};
     const bda_data_summary all = {
         .instances = d->instances,
+        .tokens = d->sentences ? d->sentences->tokens_all : 0,
         .features = d->features,
         .nonzeros = d->nonzeros,
         .bytes_read = d->bytes_read,

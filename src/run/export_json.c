@@ -9,7 +9,7 @@
 
 static void write_labels(json *j, const bda_model *m)
 {
-    if (m->classes == 0)
+    if (m->classes == 0 || strcmp(m->task, "parse") == 0) /* whose labels say whether an edge is there */
         return;
     if (m->labels.number)
         json_reals(j, "labels", m->labels.number, m->classes);
@@ -67,6 +67,8 @@ static void write_head(json *j, const bda_model *m)
     json_text(j, "task", m->task);
     json_text(j, "loss", m->loss->name);
     write_labels(j, m);
+    for (uint64_t k = 0; k < m->traits; k++)
+        json_text(j, m->trait[k].name, m->trait[k].value);
     json_count(j, "features", m->features);
     json_count(j, "outputs", m->outputs);
     if (m->bias >= 0)

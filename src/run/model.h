@@ -44,6 +44,8 @@ struct bda_model {
     double *w;                       /* [n] = [features + (bias >= 0)][outputs], then [shared] */
     const calibration *calibration;  /* NULL: none */
     model_record record;
+    const model_option *trait; /* [traits] what a model of sentences looks at, in words */
+    uint64_t traits;
     /* What other parts keep in the model file: a dictionary, templates, names of features. A part that predicts with
      * its section keeps it as a needed one and adds its kind to `known` of model_read.c. */
     sections extra;
@@ -70,7 +72,7 @@ const char *model_copy_text(bda_model *m, const char *text, bda_error *err); /* 
 /* Are there probabilities of labels: because scores are the logarithms of odds, or by a calibration? */
 static inline bool model_has_probabilities(const bda_model *m)
 {
-    return m->calibration || (m->kind->labelled && m->kind->entropic);
+    return m->calibration || m->kind->entropic;
 }
 
 /* The bytes of calibration_pack become the model's calibration. */

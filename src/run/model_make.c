@@ -55,6 +55,15 @@ const char *bda_model_feature(const bda_model *m, uint64_t j)
     return m->feature_name && j < m->features ? m->feature_name[j] : NULL;
 }
 
+bool bda_model_trait(const bda_model *m, uint64_t k, const char **name, const char **text)
+{
+    if (k >= m->traits)
+        return false;
+    *name = m->trait[k].name;
+    *text = m->trait[k].value;
+    return true;
+}
+
 bool bda_model_option(const bda_model *m, uint64_t k, const char **name, const char **value)
 {
     if (k >= m->record.options)

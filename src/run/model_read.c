@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "run/model.h"
+#include "run/sentence_model.h"
+#include "run/train_sentences.h"
 
 /* Sections without which a model predicts something else, and that this program understands. */
 static const char *const known[] = {"model",     "labels",    "weights", "shared-weights", "sentences", "dictionary",
@@ -223,7 +224,8 @@ static bda_model *take_model(const sections *s, const byte_source *from, bda_err
                     (m->shared == 0 || read_weights(s, from, "shared-weights", m->w + n, m->shared, err)) &&
                     read_record(m, s, from, err) && read_options(m, s, from, err) &&
                     read_feature_names(m, s, from, err) && keep_others(m, s, err) &&
-                    read_calibration(m, s, from, err);
+                    read_calibration(m, s, from, err) &&
+                    (!is_sentence_task(m->task) || sentence_model_glance(m, err));
     if (ok)
         return m;
     bda_model_free(m);

@@ -80,7 +80,7 @@ bool sentence_model_put(bda_model *m, const sentence_model *s, bda_error *err)
     bytes b = {0};
     put_keys(&b, &s->keys);
     return put_scheme(m, s, err) && add_section(m, KEYS, &b, err) &&
-           (s->relations.count == 0 || put_relations(m, s, err));
+           (s->relations.count == 0 || put_relations(m, s, err)) && sentence_model_look(m, s, err);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
@@ -174,21 +174,26 @@ static bool take_relation_weights(byte_reader *r, sentence_model *s, bda_error *
     return bytes_ended(r) || damaged(RELATIONS, err);
 }
 
+static bool take_relation_names(byte_reader *r, sentence_model *s, bda_error *err)
+{
+    const uint64_t count = bytes_get_u64(r);
+    if (r->failed || count < 2 || count > r->left / 8)
+        return damaged(RELATIONS, err);
+    const char **name = ARENA_TAKE(&s->memory, const char *, count, err);
+    for (uint64_t k = 0; name && k < count; k++)
+        if (!(name[k] = bytes_get_text(r, &s->memory, err)))
+            return damaged(RELATIONS, err);
+    s->relations = (label_table){count, name, NULL};
+    return name != NULL;
+}
+
 static bool take_relations(const bda_model *m, sentence_model *s, bda_error *err)
 {
     const section *there = sections_find(&m->extra, RELATIONS);
     if (!there)
         return true;
     byte_reader r = section_reader(there);
-    const uint64_t count = bytes_get_u64(&r);
-    if (r.failed || count < 2 || count > r.left / 8)
-        return damaged(RELATIONS, err);
-    const char **name = ARENA_TAKE(&s->memory, const char *, count, err);
-    for (uint64_t k = 0; name && k < count; k++)
-        if (!(name[k] = bytes_get_text(&r, &s->memory, err)))
-            return damaged(RELATIONS, err);
-    s->relations = (label_table){count, name, NULL};
-    if (!name || !take_keys(&r, &s->relation_keys, UINT64_MAX, &s->memory, RELATIONS, err))
+    if (!take_relation_names(&r, s, err) || !take_keys(&r, &s->relation_keys, UINT64_MAX, &s->memory, RELATIONS, err))
         return false;
     return take_relation_weights(&r, s, err);
 }
@@ -205,6 +210,17 @@ bool sentence_model_take(const bda_model *m, sentence_model *s, bda_error *err)
         ok = damaged("model", err);
     if (!ok)
         sentence_model_free(s);
+    return ok;
+}
+
+bool sentence_model_glance(bda_model *m, bda_error *err)
+{
+    sentence_model s = {0};
+    const section *there = sections_find(&m->extra, RELATIONS);
+    byte_reader r = there ? section_reader(there) : (byte_reader){0};
+    const bool ok =
+        take_scheme(m, &s, err) && (!there || take_relation_names(&r, &s, err)) && sentence_model_look(m, &s, err);
+    sentence_model_free(&s);
     return ok;
 }
 

@@ -30,6 +30,9 @@ typedef struct sentence_model {
 bool sentence_model_put(bda_model *m, const sentence_model *s, bda_error *err);
 /* From the sections of a model of sentences; everything is checked. Local. */
 bool sentence_model_take(const bda_model *m, sentence_model *s, bda_error *err);
+/* The same without keys and weights, for the traits of the model. */
+bool sentence_model_glance(bda_model *m, bda_error *err);
+bool sentence_model_look(bda_model *m, const sentence_model *s, bda_error *err); /* the traits; local */
 void sentence_model_free(sentence_model *s);
 
 #endif

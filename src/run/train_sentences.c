@@ -14,9 +14,12 @@ bool is_sentence_task(const char *task)
     return strcmp(task, "tag") == 0 || strcmp(task, "parse") == 0;
 }
 
-data *read_for_training(comm *c, const bda_settings *s, const char *path, uint64_t blocks, bda_error *err)
+data *read_for_training(comm *c, const bda_settings *s, uint64_t count, const char *const *path, uint64_t blocks,
+                        bda_error *err)
 {
-    const sentences_request request = {.path = path,
+    const sentences_request request = {.path = path[0],
+                                       .others = path + 1,
+                                       .other_count = count - 1,
                                        .blocks = blocks,
                                        .threads = (int)s->threads,
                                        .parse = strcmp(s->task, "parse") == 0,

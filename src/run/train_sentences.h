@@ -10,7 +10,8 @@
 bool is_sentence_task(const char *task);
 
 /* Data for a training. Collective. */
-data *read_for_training(comm *c, const bda_settings *s, const char *path, uint64_t blocks, bda_error *err);
+data *read_for_training(comm *c, const bda_settings *s, uint64_t count, const char *const *path, uint64_t blocks,
+                        bda_error *err);
 
 /* What a unit is, by the task; data of another kind are refused. *structure: NULL for rows. */
 bool choose_structure(const bda_settings *s, const data *d, const struct structure **structure, bda_error *err);

@@ -81,8 +81,10 @@ bool corpus_form_of(const char *p, const char *end, corpus_form *form)
 
 static bool blame_line(const corpus *c, uint64_t line, const char *sentence, bda_error *err)
 {
-    return err_set(err, BDA_FAILED, "%s, line %llu: %s", c->path, (unsigned long long)(c->lines_before + line),
-                   sentence);
+    uint64_t number = c->lines_before + line, file = 0;
+    for (; file + 1 < c->files && number > c->lines[file]; file++)
+        number -= c->lines[file];
+    return err_set(err, BDA_FAILED, "%s, line %llu: %s", c->path[file], (unsigned long long)number, sentence);
 }
 
 static uint64_t lines_to(const corpus *c, uint64_t offset)

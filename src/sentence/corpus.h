@@ -33,8 +33,10 @@ enum {
 typedef struct corpus {
     /* What to read: set before corpus_parse. */
     corpus_form form;
-    const char *path;      /* the caller's, for errors */
-    uint64_t lines_before; /* of the file, before the text */
+    const char *const *path; /* [files] for errors: the text is of these, one behind the other */
+    const uint64_t *lines;   /* [files] how many each has */
+    uint64_t files;
+    uint64_t lines_before; /* of all files, before the text */
     uint64_t wanted;       /* bit c: the strings of column c; columns beyond the width are left out */
     bool heads;            /* CoNLL-U: the column HEAD */
     bool trees;            /* which must be a tree with one root in each sentence */

@@ -1,14 +1,16 @@
 /* read.c - see read.h.
  *
- * A rank's part of plain text ends with the first empty line that begins at its share of the bytes or later, so that
- * the next rank's begins there. Then all know how many sentences everybody has, and the text of those that another
- * rank wants goes there: the text alone, before anything of it is parsed. Packed text has to be unpacked from its
- * beginning: every rank does so twice, to count and to take its own. */
+ * All files are one text, one behind the other; the end of a file ends a sentence, as an empty line does, and where
+ * there is none one is added. A rank's part of a plain file ends with the first empty line that begins at its share of
+ * the bytes or later, so that the next rank's begins there. Then all know how many sentences everybody has, and the text
+ * of those that another rank wants goes there: the text alone, before anything of it is parsed. Packed text has to be
+ * unpacked from its beginning: every rank does so twice, to count and to take its own. */
 #include "sentence/read.h"
 
 #include "data/data.h"
 #include "data/lines.h"
 #include "data/listing.h"
+#include "data/parts.h"
 #include "data/paths.h"
 
 #include <stdio.h>
@@ -113,29 +115,71 @@ static bool count_line(counter *k, const char *p, const char *stop)
     return mine;
 }
 
-/* Unpacks everything; adds to t what belongs to the sentences [first, end), and what comes behind the last. */
-static bool read_packed(source *s, counter *k, text *t, bda_error *err)
+/* What of the text this rank has, and how many lines each file has: [files], here or altogether. */
+typedef struct reading {
+    parts from;
+    text text;
+    uint64_t *lines;
+    uint64_t lines_before; /* the text, in all files */
+} reading;
+
+/* Counts the lines of a block, and adds to t those that are wanted: they follow each other. */
+static bool take_block(counter *k, const char *block, uint64_t length, text *t, bda_error *err)
 {
+    const char *stop, *end = block + length, *from = NULL, *behind = NULL;
+    for (const char *p = block; p < end; p = stop + 1) {
+        stop = memchr(p, '\n', (size_t)(end - p));
+        if (!count_line(k, p, stop))
+            continue;
+        from = from ? from : p;
+        behind = stop + 1;
+    }
+    return !t || !from || text_add(t, from, (uint64_t)(behind - from), err);
+}
+
+/* Is the last line of a text that ends in a newline empty? */
+static bool ends_empty(const char *text, uint64_t length)
+{
+    uint64_t at = length - 1;
+    while (at > 0 && text[at - 1] != '\n')
+        at--;
+    return corpus_blank_line(text + at);
+}
+
+/* Unpacks everything of a file. */
+static bool take_packed(reading *r, uint64_t file, counter *k, text *t, bda_error *err)
+{
+    source own = {.fd = -1}, *s = parts_source(&r->from, file, &own, err);
     lines l;
     const char *block;
     uint64_t length, offset;
-    bool ok = source_seek(s, 0, err) && lines_open(&l, s, LINES_ONE, 0, UINT64_MAX, err);
-    if (!ok)
-        return false;
-    while (ok && (ok = lines_next(&l, &block, &length, &offset, err)) && length > 0) {
-        const char *stop, *end = block + length, *from = NULL, *behind = NULL;
-        for (const char *p = block; p < end; p = stop + 1) {
-            stop = memchr(p, '\n', (size_t)(end - p));
-            if (!count_line(k, p, stop))
-                continue;
-            from = from ? from : p;
-            behind = stop + 1;
+    bool closed = true, ok = s && source_seek(s, 0, err) && lines_open(&l, s, LINES_ONE, 0, UINT64_MAX, err);
+    if (ok) {
+        r->lines[file] = 0;
+        while (ok && (ok = lines_next(&l, &block, &length, &offset, err)) && length > 0) {
+            ok = take_block(k, block, length, t, err);
+            closed = ends_empty(block, length);
+            r->lines[file] += lines_count(block, length);
         }
-        ok = !t || !from || text_add(t, from, (uint64_t)(behind - from), err);
+        if (ok && !closed && file + 1 < r->from.count) {
+            ok = take_block(k, "\n", 1, t, err);
+            r->lines[file]++;
+        }
+        lines_close(&l);
     }
-    k->count += k->tokens;
-    lines_close(&l);
+    r->from.bytes_read += own.bytes_read;
+    source_close(&own);
     return ok;
+}
+
+/* Adds to t what belongs to the sentences [first, end), and what comes behind the last. */
+static bool read_packed(reading *r, counter *k, text *t, bda_error *err)
+{
+    for (uint64_t file = 0; file < r->from.count; file++)
+        if (!take_packed(r, file, k, t, err))
+            return false;
+    k->count += k->tokens;
+    return true;
 }
 
 static void range_of(uint64_t sentences, uint64_t blocks, int rank, int size, uint64_t *first, uint64_t *end)
@@ -144,18 +188,18 @@ static void range_of(uint64_t sentences, uint64_t blocks, int rank, int size, ui
     *end = (uint64_t)((unsigned __int128)comm_first_block(blocks, rank + 1, size) * sentences / blocks);
 }
 
-static bool packed_share(comm *c, source *s, const corpus_request *q, text *t, uint64_t *lines, bda_error *err)
+static bool packed_share(comm *c, reading *r, const corpus_request *q, bda_error *err)
 {
     counter all = {.first = UINT64_MAX};
-    if (!read_packed(s, &all, NULL, err))
+    if (!read_packed(r, &all, NULL, err))
         return false;
     counter mine = {0};
     range_of(all.count, q->blocks, bda_comm_rank(c), bda_comm_size(c), &mine.first, &mine.end);
     if (mine.end == all.count && mine.first < mine.end)
         mine.end = UINT64_MAX; /* what is behind the last sentence is its rank's */
-    if (mine.first < mine.end && !read_packed(s, &mine, t, err))
+    if (mine.first < mine.end && !read_packed(r, &mine, &r->text, err))
         return false;
-    *lines = mine.lines;
+    r->lines_before = mine.lines;
     return true;
 }
 
@@ -225,34 +269,45 @@ static bool exchange(comm *c, const corpus_request *q, corpus_form form, text *t
 
 /* ---- all together -------------------------------------------------------------------------------------------------- */
 
-/* The one file that the name stands for, in memory of the arena. */
-static const char *find_file(comm *c, const char *name, arena *memory, bda_error *err)
+/* What of a file is in the share [from, to) of the bytes of all; of what is not plain, everything. */
+static bool read_file(reading *r, uint64_t file, uint64_t from, uint64_t to, bda_error *err)
 {
-    listing files = {0};
-    char *path = NULL;
-    bool ok = listing_open(&files, c, name, NULL, 0, err);
-    if (ok && files.count > 1)
-        err_set(err, BDA_USAGE, "%s stands for %llu files, and sentences are read from one", name,
-                (unsigned long long)files.count);
-    else if (ok && (path = ARENA_TAKE(memory, char, strlen(files.path[0]) + 1, err)))
-        strcpy(path, files.path[0]);
-    listing_close(&files);
-    return comm_agree(c, path != NULL, err) ? path : NULL;
+    const part *x = &r->from.at[file];
+    const uint64_t end = x->begin + x->bytes, first = from > x->begin ? from : x->begin, last = to < end ? to : end;
+    const uint64_t before = r->text.length;
+    if (first >= last)
+        return true;
+    source own = {.fd = -1}, *s = parts_source(&r->from, file, &own, err);
+    bool ok = s && read_part(s, first - x->begin, last == end ? UINT64_MAX : last - x->begin, &r->text, err);
+    const uint64_t length = r->text.length - before;
+    if (ok && length > 0 && file + 1 < r->from.count && !ends_empty(r->text.at + before, length))
+        ok = text_add(&r->text, "\n", 1, err);
+    r->lines[file] = lines_count(r->text.at + before, r->text.length - before);
+    r->from.bytes_read += s ? s->bytes_read : 0;
+    source_close(&own);
+    return ok;
+}
+
+static bool is_packed(const parts *p)
+{
+    for (uint64_t k = 0; k < p->count; k++)
+        if (p->at[k].packing != SOURCE_PLAIN)
+            return true;
+    return false;
 }
 
 /* Reads this rank's text. A failure may be one of this rank alone: the caller agrees. */
-static bool take_text(comm *c, source *s, const corpus_request *q, bool shared, text *t, uint64_t *lines,
-                      bda_error *err)
+static bool take_text(comm *c, reading *r, const corpus_request *q, bool shared, bda_error *err)
 {
-    if (!shared)
-        return read_part(s, 0, UINT64_MAX, t, err);
-    if (!s->seekable)
-        return err_set(err, BDA_FAILED, "%s: is not a regular file, so that several ranks cannot share it", s->path);
-    if (s->packing != SOURCE_PLAIN)
-        return packed_share(c, s, q, t, lines, err);
-    int rank = bda_comm_rank(c), size = bda_comm_size(c);
-    return read_part(s, comm_first_block(s->size, rank, size),
-                     rank + 1 == size ? UINT64_MAX : comm_first_block(s->size, rank + 1, size), t, err);
+    const int rank = shared ? bda_comm_rank(c) : 0, size = shared ? bda_comm_size(c) : 1;
+    if (shared && is_packed(&r->from))
+        return packed_share(c, r, q, err);
+    const uint64_t from = comm_first_block(r->from.bytes, rank, size);
+    const uint64_t to = comm_first_block(r->from.bytes, rank + 1, size);
+    for (uint64_t k = 0; k < r->from.count; k++)
+        if (!read_file(r, k, from, to, err))
+            return false;
+    return true;
 }
 
 /* The form of the first text that has a token; without any, CoNLL-U. */
@@ -273,32 +328,55 @@ static bool agree_on_form(comm *c, const text *t, const corpus_request *q, corpu
     return ok && (q->wanted[*form] || err_set(err, BDA_FAILED, "%s: %s", q->path, q->refusal));
 }
 
+/* The files, with their names in memory of the corpus. Collective. */
+static bool open_files(comm *c, const corpus_request *q, corpus *to, reading *r, bda_error *err)
+{
+    listing files = {0};
+    bool ok = listing_open(&files, c, q->path, q->others, q->other_count, err);
+    if (!ok)
+        return false;
+    const char **path = ARENA_TAKE(&to->memory, const char *, files.count + 1, err);
+    r->lines = ARENA_TAKE(&to->memory, uint64_t, files.count + 1, err);
+    ok = path && r->lines;
+    for (uint64_t k = 0; ok && k < files.count; k++) {
+        char *copy = ARENA_TAKE(&to->memory, char, strlen(files.path[k]) + 1, err);
+        ok = copy != NULL;
+        path[k] = ok ? strcpy(copy, files.path[k]) : NULL;
+    }
+    ok = comm_agree(c, ok, err) && parts_open(&r->from, c, !path_is_of_rank(q->path), files.count, path, err);
+    if (ok && r->from.at[0].binary)
+        ok = err_set(err, BDA_FAILED, "%s: is binary data of bda, and sentences are text", path[0]);
+    to->path = path;
+    to->files = files.count;
+    listing_close(&files);
+    return ok;
+}
+
 bool corpus_read(comm *c, const corpus_request *q, corpus *to, bool *shared, uint64_t *bytes_read, bda_error *err)
 {
-    source file = {.fd = -1};
-    text t = {0};
+    reading r = {.lines = NULL};
     corpus_form form = CORPUS_CONLLU;
-    uint64_t lines = 0;
     *to = (corpus){0};
     *shared = bda_comm_size(c) > 1 && !path_is_of_rank(q->path);
-    const char *path = find_file(c, q->path, &to->memory, err);
-    if (!path)
-        return false;
-    bool ok = source_open(&file, path, err) && take_text(c, &file, q, *shared, &t, &lines, err);
-    const bool dealt = *shared && file.packing == SOURCE_PLAIN;
-    *bytes_read = file.bytes_read;
-    source_close(&file);
-    ok = comm_agree(c, ok, err) && agree_on_form(c, &t, q, &form, err);
-    if (ok && dealt && (ok = exchange(c, q, form, &t, err)))
-        lines = comm_count_before(c, lines_count(t.at, t.length));
+    bool ok = open_files(c, q, to, &r, err);
+    ok = ok && comm_agree(c, take_text(c, &r, q, *shared, err), err) && agree_on_form(c, &r.text, q, &form, err);
+    if (ok && *shared && !is_packed(&r.from)) {
+        ok = exchange(c, q, form, &r.text, err);
+        if (ok) {
+            r.lines_before = comm_count_before(c, lines_count(r.text.at, r.text.length));
+            comm_sum_counts(c, r.lines, (int)to->files);
+        }
+    }
+    *bytes_read = r.from.bytes_read;
     to->form = form;
-    to->path = path;
-    to->lines_before = lines;
+    to->lines = r.lines;
+    to->lines_before = r.lines_before;
     to->wanted = q->wanted[form];
     to->heads = q->heads;
     to->trees = q->trees;
-    to->text = t.at;
-    to->length = t.length;
-    to->text_bytes = t.bytes;
+    to->text = r.text.at;
+    to->length = r.text.length;
+    to->text_bytes = r.text.bytes;
+    parts_close(&r.from);
     return ok && comm_agree(c, corpus_parse(to, err), err);
 }

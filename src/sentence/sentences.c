@@ -107,11 +107,26 @@ static bool read_templates(comm *c, const char *path, const char **text, arena *
     return true;
 }
 
+/* "a.conllu", or "a.conllu and 3 more files". */
+static const char *name_of(const sentences_request *q, arena *memory, bda_error *err)
+{
+    const uint64_t room = strlen(q->path) + 40;
+    char *name = ARENA_TAKE(memory, char, room, err);
+    if (name && q->other_count == 0)
+        strcpy(name, q->path);
+    else if (name)
+        snprintf(name, room, "%s and %llu more file%s", q->path, (unsigned long long)q->other_count,
+                 q->other_count == 1 ? "" : "s");
+    return name;
+}
+
 static bool read_text(comm *c, const sentences_request *q, const uint64_t wanted[2], bool heads, sentences *s,
                       bool *shared, uint64_t *bytes, bda_error *err)
 {
     const corpus_request r = {
         .path = q->path,
+        .others = q->others,
+        .other_count = q->other_count,
         .blocks = q->blocks,
         .wanted = {wanted[0], wanted[1]},
         .heads = s->parse,
@@ -121,16 +136,17 @@ static bool read_text(comm *c, const sentences_request *q, const uint64_t wanted
                          "ten columns separated by tabs"
                        : "these sentences are in another format than those that the model was trained on",
     };
-    if (!corpus_read(c, &r, &s->corpus, shared, bytes, err))
+    s->name = name_of(q, &s->memory, err);
+    if (!comm_agree(c, s->name != NULL, err) || !corpus_read(c, &r, &s->corpus, shared, bytes, err))
         return false;
     s->tokens_all = s->corpus.tokens;
     comm_sum_counts(c, &s->tokens_all, 1);
     if (s->tokens_all == 0)
-        return err_set(err, BDA_FAILED, "%s is empty: there are no sentences in it", q->path);
+        return err_set(err, BDA_FAILED, "%s is empty: there are no sentences in it", s->name);
     double width[2] = {(double)s->corpus.width, s->corpus.width ? -(double)s->corpus.width : -CORPUS_COLUMNS};
     comm_max_reals(c, width, 2);
     if (width[0] != -width[1])
-        return err_set(err, BDA_FAILED, "%s: some lines have %g columns and others %g", q->path, -width[1], width[0]);
+        return err_set(err, BDA_FAILED, "%s: some lines have %g columns and others %g", s->name, -width[1], width[0]);
     s->corpus.width = (int)width[0];
     s->words = words_make(&s->corpus.strings[s->corpus.form == CORPUS_CONLLU ? CONLLU_FORM : 0], q->threads,
                           &s->memory, err);
@@ -175,21 +191,21 @@ static bool read_tags(comm *c, const sentences_request *q, sentences *s, bool *s
         return err_set(err, BDA_USAGE, "--column is for CoNLL-U; in plain columns the last one has the tags");
     const int width = s->corpus.width;
     if (width < 2)
-        return err_set(err, BDA_FAILED, "%s: has one column, and tags were expected in a second one", q->path);
+        return err_set(err, BDA_FAILED, "%s: has one column, and tags were expected in a second one", s->name);
     const bool made =
         tag_scheme_make(&s->tag, s->corpus.form, width, s->corpus.form == CORPUS_CONLLU ? column : width - 1, text,
                         q->template, &s->memory, err);
     return comm_agree(c, made, err);
 }
 
-static bool take_tags(comm *c, const sentences_request *q, sentences *s, bda_error *err)
+static bool take_tags(comm *c, sentences *s, bda_error *err)
 {
     uint32_t *of_string;
     char room[20];
     if (!agree_on_column(c, &s->corpus, s->tag.column, true, &s->labels, &of_string, &s->memory, err))
         return false;
     if (s->labels.count < 2)
-        return refuse_constant(q->path, column_name(s, s->tag.column, room), &s->labels,
+        return refuse_constant(s->name, column_name(s, s->tag.column, room), &s->labels,
                                ", so that there is nothing to learn", err);
     return comm_agree(c, classify(&s->corpus, s->tag.column, of_string, &s->class, &s->memory, err), err);
 }
@@ -239,7 +255,7 @@ static bool choose_columns(comm *c, const sentences_request *q, sentences *s, bd
               agree_on_column(c, t, CONLLU_FEATS, true, &feats, &ignored, &memory, err) &&
               count_pairs(c, t, &pairs, &memory, err);
     if (ok && upos.count < 2 && xpos.count < 2 && s->tokens_all > 1)
-        ok = refuse_constant(q->path, "UPOS", &upos, ", and so is XPOS: a parser needs tags", err);
+        ok = refuse_constant(s->name, "UPOS", &upos, ", and so is XPOS: a parser needs tags", err);
     if (ok) {
         const bool fine = xpos.count > 1 && (feats.count < 2 || xpos.count <= pairs);
         s->edge =
@@ -286,7 +302,7 @@ static bool make_dictionary(comm *c, const sentences_request *q, sentences *s, b
     ok = comm_agree(c, ok, err) && dictionary_make(c, &counts, q->min_count, &s->dictionary, err);
     counts_free(&counts);
     if (ok && s->dictionary.columns == 0)
-        return err_set(err, BDA_FAILED, "%s: no feature occurs %llu times, as --min-count asks", q->path,
+        return err_set(err, BDA_FAILED, "%s: no feature occurs %llu times, as --min-count asks", s->name,
                        (unsigned long long)q->min_count);
     return ok;
 }
@@ -318,14 +334,16 @@ static data *finish(comm *c, const sentences_request *q, sentences *s, bool ok, 
                     double began, bda_error *err)
 {
     units->units = s->corpus.sentences;
-    units->name = q->path;
+    units->name = s->name;
     units->format = s->corpus.form == CORPUS_CONLLU ? "CoNLL-U" : "columns";
     data *d = data_take_units(c, q->blocks, rows, ok, units, err);
     if (!d) {
         sentences_free(s);
         return NULL;
     }
-    d->files = units->shared ? 1 : (uint64_t)bda_comm_size(c);
+    d->files = s->corpus.files;
+    if (!units->shared && bda_comm_size(c) > 1)
+        comm_sum_counts(c, &d->files, 1);
     d->first_empty = bda_comm_size(c);
     d->sentences = s;
     d->free_sentences = sentences_free;
@@ -350,7 +368,7 @@ data *sentences_read(comm *c, const sentences_request *q, bda_error *err)
     uint64_t *unit_row = NULL;
     bool ok = q->parse ? read_trees(c, q, true, s, &units.shared, &units.bytes_read, err) &&
                              choose_columns(c, q, s, err) && take_trees(c, s, err)
-                       : read_tags(c, q, s, &units.shared, &units.bytes_read, err) && take_tags(c, q, s, err);
+                       : read_tags(c, q, s, &units.shared, &units.bytes_read, err) && take_tags(c, s, err);
     ok = ok && make_dictionary(c, q, s, err) && fill(c, q, s, &rows, &class, &unit_row, &memory, err);
     units.class = class;
     units.unit_row = unit_row;
@@ -378,12 +396,12 @@ static bool read_like(comm *c, const sentences_request *q, const sentences *like
         return false;
     if (t->form == CORPUS_CONLLU || s->corpus.width == t->width || s->corpus.width == t->width - 1)
         return true;
-    return err_set(err, BDA_FAILED, "%s: has %d columns, and the model needs %d, or %d with the tags", q->path,
+    return err_set(err, BDA_FAILED, "%s: has %d columns, and the model needs %d, or %d with the tags", s->name,
                    s->corpus.width, t->width - 1, t->width);
 }
 
 /* Columns that the model looks at must say something. */
-static bool check_columns(comm *c, const sentences_request *q, const sentences *s, bda_error *err)
+static bool check_columns(comm *c, const sentences *s, bda_error *err)
 {
     const edge_scheme *e = &s->edge;
     const int columns[] = {e->tag, e->groups & EDGE_FINE ? e->fine : e->tag};
@@ -393,7 +411,7 @@ static bool check_columns(comm *c, const sentences_request *q, const sentences *
         comm_sum_counts(c, &filled, 1);
         if (filled == 0)
             return err_set(err, BDA_FAILED, "%s: the column %s is '_' in all lines, and the model looks at it",
-                           q->path, conllu_names[columns[i]]);
+                           s->name, conllu_names[columns[i]]);
     }
     return true;
 }
@@ -424,7 +442,7 @@ data *sentences_read_new(comm *c, const sentences_request *q, const sentences *l
     builder rows = {0};
     arena memory = {0};
     data_units units = {.labels = 1, .label = none};
-    bool ok = read_like(c, q, like, s, &units.shared, &units.bytes_read, err) && check_columns(c, q, s, err) &&
+    bool ok = read_like(c, q, like, s, &units.shared, &units.bytes_read, err) && check_columns(c, s, err) &&
               take_gold(c, s, err);
     if (ok) { /* a row for each token, without cells */
         uint32_t *class = ARENA_TAKE(&memory, uint32_t, s->corpus.tokens + 1, err);

@@ -12,7 +12,9 @@
 #include "sentence/tag.h"
 
 typedef struct sentences_request {
-    const char *path;
+    const char *path; /* the first, and others: see listing.h */
+    const char *const *others;
+    uint64_t other_count;
     uint64_t blocks; /* K > 0 */
     int threads;
     bool parse;           /* otherwise tag */
@@ -25,6 +27,7 @@ typedef struct sentences_request {
 
 /* What data of sentences has beside its rows. */
 typedef struct sentences {
+    const char *name; /* of the files */
     corpus corpus;
     word *words; /* of the column of the words */
     bool parse;

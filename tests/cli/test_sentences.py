@@ -77,6 +77,10 @@ class Sentences(support.Case):
         self.assertIn(done.returncode, [0, 3] if status is None else [status], done.stderr + done.stdout)
         return done.stderr
 
+    def info(self, model):
+        return json.loads(support.subprocess.run(support.command(["info", "--json", model], 0), cwd=self.directory,
+                                                 capture_output=True, text=True, check=True).stdout)
+
     def metrics(self, *args, **more):
         if os.path.exists(os.path.join(self.directory, "metrics")):
             os.remove(os.path.join(self.directory, "metrics"))
@@ -158,14 +162,8 @@ class Trees(Sentences):
         crossed = [(list("abcd"), ["NOM", "VRB", "ADJ", "PNC"], [3, 4, 0, 3])] * 20
         for name, sentences in (("nested", corpus(1, 60)), ("crossed", corpus(1, 60) + crossed)):
             self.put(name + ".conllu", conllu(sentences))
-            models = {}
-            for trees in ("auto", "any", "projective"):
-                self.bda("train", "--task=parse", "--max-rounds=2", "--gap=1", "--gap-of=start", "--labels=no",
-                         "--trees=" + trees, name + ".conllu", name + trees)
-                with open(os.path.join(self.directory, name + trees), "rb") as file:
-                    models[trees] = file.read()
-            self.assertEqual(models["auto"], models["projective" if name == "nested" else "any"])
-            self.assertNotEqual(models["projective"], models["any"])
+            self.bda("train", "--task=parse", "--max-rounds=2", "--gap=1", "--gap-of=start", name + ".conllu", name)
+            self.assertEqual(self.info(name)["trees"], "projective" if name == "nested" else "any")
 
 
 @unittest.skipUnless(support.has_launcher(), "no mpirun")
@@ -187,6 +185,50 @@ class Ranks(Sentences):
                 with open(os.path.join(self.directory, names[0]), "rb") as a, \
                         open(os.path.join(self.directory, name), "rb") as b:
                     self.assertEqual(a.read(), b.read(), f"{names[0]} and {name}")
+
+
+class Files(Sentences):
+    """Several files are one text: sentences end with their file, whatever its last line is."""
+    ENDS = ["", "\n", "\n\n"]
+
+    def put_parts(self):
+        sentences = conllu(corpus(1, 60)).strip("\n").split("\n\n")
+        self.put("whole.conllu", "\n\n".join(sentences) + "\n\n")
+        os.mkdir(os.path.join(self.directory, "parts"))
+        cuts = [0, 1, 2, 20, 20, 21, 55, 60]
+        for k, (a, b) in enumerate(zip(cuts, cuts[1:])):
+            self.put(f"parts/{k}.conllu", "\n\n".join(sentences[a:b]) + self.ENDS[k % 3] * (a < b))
+
+    def test_several_files_are_one_text(self):
+        self.put_parts()
+        names = [f"parts/{k}.conllu" for k in range(7)]
+        with open(os.path.join(self.directory, names[2]), "rb") as a, \
+                gzip.open(os.path.join(self.directory, "2.conllu.gz"), "wb") as b:
+            b.write(a.read())
+        mixed = names[:2] + ["2.conllu.gz"] + names[3:]
+        self.put("test.conllu", conllu(corpus(2, 20)))
+        counts = (0, 2, 3) if support.has_launcher() else (0,)
+        for task in ("tag", "parse"):
+            outputs = set()
+            for ranks in counts:
+                for data in ([names, mixed] if ranks else [["whole.conllu"], names, ["parts"], mixed]):
+                    self.bda("train", f"--task={task}", "--blocks=3", "--max-rounds=2", "--gap=1", "--gap-of=start",
+                             "--force", *data, "-o", "model", ranks=ranks)
+                    self.bda("predict", "--force", "-q", "model", "test.conllu", "out.conllu")
+                    info = self.info("model")
+                    outputs.add((self.text("out.conllu"), info["training"]["primal"], info["features"]))
+            self.assertEqual(len(outputs), 1, task)
+        self.put("parts/5.conllu", "1\ta\n")
+        for ranks in counts:
+            self.assertIn("parts/5.conllu, line 1: ", self.bda("train", "--task=tag", "parts", "other", ranks=ranks,
+                                                               status=1))
+        with open(os.path.join(self.directory, names[6]), encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        at = next(k for k, line in enumerate(lines) if k > 5 and line.startswith("1\t"))
+        self.put(names[6], "\n".join(lines[:at] + ["7" + lines[at][1:]] + lines[at + 1:]))
+        for ranks in counts:
+            self.assertIn(f"{names[6]}, line {at + 1}: ", self.bda("train", "--task=tag", *names[:5], names[6], "-o",
+                                                                   "other", ranks=ranks, status=1))
 
 
 class Extremes(Sentences):

@@ -17,6 +17,8 @@ static const char conllu[] = "# c\n1-2\tde\xc3\xb8m\t_\t_\t_\t_\t_\t_\t_\t_\n1\t
                              "1\t.\t_\tC\t_\t_\t0\tr\t_\t_\n\n";
 static const char plain[] = "Wo rd B-N\nx y O\n\n\xd0\xbc 1 I-N\nA b O\n\n";
 
+static const char *const paths[] = {"F"};
+
 static void fail(const char *what, uint64_t seed, int number)
 {
     fprintf(stderr, "seed %llu, case %d: %s\n", (unsigned long long)seed, number, what);
@@ -107,7 +109,7 @@ static void one_case(uint64_t seed, int number)
     length = mutate(&r, text, length);
     bda_error err = {0};
     corpus c = {.form = columns ? CORPUS_PLAIN : CORPUS_CONLLU,
-                .path = "F",
+                .path = paths,
                 .wanted = columns ? UINT64_MAX : 0xFE,
                 .heads = true,
                 .trees = rng_below(&r, 2),

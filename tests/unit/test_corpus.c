@@ -10,9 +10,11 @@
 #define EMPTY "\t_\t_\t_\t_\t"
 #define REST "\tx\t_\t_\n"
 
+static const char *const paths[] = {"F"};
+
 static bool parse(corpus *c, corpus_form form, bool trees, const char *text, bda_error *err)
 {
-    *c = (corpus){.form = form, .path = "F", .wanted = 0x8Fu, .heads = true, .trees = trees};
+    *c = (corpus){.form = form, .path = paths, .wanted = 0x8Fu, .heads = true, .trees = trees};
     c->length = strlen(text);
     c->text_bytes = c->length + 1;
     c->text = mem_resize(NULL, 0, c->text_bytes, "text", err);
