@@ -60,7 +60,7 @@ void describe_gap(double relative_gap, char *text, size_t size)
 {
     if (isnan(relative_gap))
         text[0] = 0;
-    else if (relative_gap == 0)
+    else if (relative_gap < 1e-15) /* less than the objective is rounded by */
         snprintf(text, size, ", the optimum");
     else if (relative_gap < 1)
         snprintf(text, size, ", at most %.2g %% above the optimum", 100 * relative_gap / (1 - relative_gap));

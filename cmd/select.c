@@ -97,7 +97,8 @@ static bda_settings *settings_for(const invocation *v, const char *command, bda_
     bda_settings *to = bda_settings_new(command, err);
     for (const bda_option *o = bda_options(command); to && o->name; o++) {
         const char *value = bda_get(v->settings, o->name);
-        if (!value || strcmp(value, o->preset) == 0 || is_of_data_only(command, o->name))
+        const bool preset = value && strcmp(value, o->preset) == 0 && strcmp(o->name, "task") != 0;
+        if (!value || preset || is_of_data_only(command, o->name))
             continue;
         char *copy = strdup(value), *rest = copy;
         bool ok = copy != NULL;

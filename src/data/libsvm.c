@@ -51,6 +51,16 @@ static bool is_unbounded_word(const lines_word *t)
     return false;
 }
 
+/* A label with commas in it, or with a tab behind it that no feature follows, is the head of a table. */
+static const char *table_hint(const char *kind, const lines_word *t)
+{
+    if (strcmp(kind, "label") != 0)
+        return "";
+    if (memchr(t->text, ',', t->length))
+        return "; tables are read by `bda train --format=csv --label=NAME'";
+    return t->text[t->length] == '\t' ? "; tables are read by `bda train --format=tsv --label=NAME'" : "";
+}
+
 static bool refuse_number(const char *kind, const lines_word *t, bda_error *err)
 {
     if (is_unbounded_word(t))
@@ -58,7 +68,7 @@ static bool refuse_number(const char *kind, const lines_word *t, bda_error *err)
     double x = 0;
     if (!number_read_any(t->text, &x) && isinf(x))
         return err_set(err, BDA_FAILED, "%s '%s' is too large for a double", kind, t->shown);
-    return err_set(err, BDA_FAILED, "%s '%s' is not a number", kind, t->shown);
+    return err_set(err, BDA_FAILED, "%s '%s' is not a number%s", kind, t->shown, table_hint(kind, t));
 }
 
 static bool has_nul(const lines_word *t, bda_error *err)

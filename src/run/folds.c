@@ -173,7 +173,7 @@ struct bda_folds {
 bda_folds *bda_folds_new(bda_comm *c, const bda_data *d, const bda_settings *s, bda_error *err)
 {
     err_clear(err);
-    if (!settings_are_of(s, "select", err))
+    if (!settings_are_of(s, "select", err) || !settings_suit_labels(s, d, err))
         return NULL;
     const uint64_t folds = (uint64_t)s->folds;
     if (d->unit_row) {

@@ -3,6 +3,7 @@
  * training.c. */
 #include "run/settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,22 @@ bool settings_are_of(const bda_settings *s, const char *command, bda_error *err)
     if (strcmp(s->command, command) == 0)
         return true;
     return err_set(err, BDA_USAGE, "settings of '%s' were given where those of '%s' are needed", s->command, command);
+}
+
+#define FEW_LABELS 10 /* these may be any numbers */
+
+bool settings_suit_labels(const bda_settings *s, const data *d, bda_error *err)
+{
+    const label_table *labels = &d->labels;
+    if (strcmp(s->task, "classify") != 0 || settings_given(s, "task") || labels->count <= FEW_LABELS)
+        return true;
+    for (uint64_t k = 0; labels->number && k < labels->count; k++)
+        if (labels->number[k] != rint(labels->number[k]))
+            return err_set(err, BDA_USAGE,
+                           "%s: there are %llu different labels, and some are no whole numbers, such as %s: say "
+                           "--task=regress to learn numbers, or --task=classify if they are classes",
+                           d->name, (unsigned long long)labels->count, labels->name[k]);
+    return true;
 }
 
 static bool ends_in(const char *path, const char *ending)

@@ -103,6 +103,10 @@ uint64_t settings_blocks(const bda_settings *s, int ranks);
 /* Was the option set, rather than left at its default? */
 bool settings_given(const bda_settings *s, const char *name);
 
+/* Of training: many labels that are no whole numbers are rather something to regress on. They are classes only where
+ * --task=classify was said. */
+bool settings_suit_labels(const bda_settings *s, const data *d, bda_error *err);
+
 /* Does the file get LIBSVM text? --format decides, then the ending of the name (.bda and .bin: binary); `otherwise`
  * where neither says. */
 bool settings_text(const bda_settings *s, const char *path, bool otherwise);

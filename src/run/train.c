@@ -261,6 +261,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         err_set(err, BDA_FAILED, "%s has rows without a label, and training needs one for each", d->name);
         return NULL;
     }
+    if (!settings_suit_labels(s, d, err))
+        return NULL;
     bda_observer observer = {0};
     if (given)
         sized_take(&observer, given, sizeof observer);

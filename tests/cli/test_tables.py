@@ -30,6 +30,25 @@ class Tables(Case):
         self.assertIn("no labels", said.stderr)
         self.assertEqual(self.read("p"), self.read("q"))
 
+    def test_read_as_something_else(self):
+        self.write("d.csv", table(20, 1))
+        self.write("d.tsv", table(20, 1).replace(",", "\t"))
+        self.fails(1, "train", "d.csv", "m", says=["d.csv, line 1", "--format=csv --label=NAME"])
+        self.fails(1, "info", "d.tsv", says=["d.tsv, line 1", "--format=tsv --label=NAME"])
+
+    def test_numbers_are_no_classes_by_default(self):
+        """Many labels that are not whole; a few may be, and whole ones, and what is called classes."""
+        draw = random.Random(5)
+        rows = [f"{i % 12 + 0.5 * (i % 2)} 1:{draw.gauss(0, 1):.3f}" for i in range(60)]
+        self.write("d", "\n".join(rows))
+        for command in "train", "select":
+            self.fails(2, command, "-q", "d", "m", says=["12 different labels", "1.5", "--task=regress", "--task=classify"])
+            self.works(command, "-q", "--task=classify", "d", "m")
+        self.assertEqual(json.loads(self.works("info", "--json", "m").stdout)["task"], "classify")
+        self.works("train", "-q", "--task=regress", "d", "m")
+        self.write("few", "\n".join(f"{0.5 * (i % 10)} 1:{i}" for i in range(40)))
+        self.works("train", "-q", "few", "m")
+
     def test_select(self):
         """Several tables; what was chosen is the model of train."""
         text = table(150, 3)

@@ -253,14 +253,16 @@ class Described(support.Case):
     @support.unittest.skipUnless(shutil.which("bash"), "no bash")
     def test_completion_of_bash(self):
         self.test_pages_and_completions_have_every_option()
-        ask = r"""source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _bda
-            printf '%s\n' "${COMPREPLY[@]}" """
-        for words, expected in [(["tr"], ["train"]), (["train", "--los"], ["--loss="]),
+        ask = r"""source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { echo "$2"; }; _bda
+            printf '%s\n' "${COMPREPLY[@]}"; complete -p bda"""
+        self.write("a file", "")
+        for words, expected in [(["tr"], ["train"]), (["train", "--los"], ["nospace", "--loss="]), (["train", "a "], ["filenames", "a file"]),
                                 (["train", "--gap-of", "=", "s"], ["start"]),
                                 (["train", "--method", "=", "new"], ["newton"]), (["help", "exp"], ["export"])]:
             r = support.subprocess.run(["bash", "-c", ask, "ask", self.path("share/bash-completion/completions/bda"), "bda",
-                                        *words], capture_output=True, text=True, check=True)
-            self.assertEqual(r.stdout.split(), expected)
+                                        *words], capture_output=True, text=True, check=True, cwd=self.directory)
+            # readline quotes what it takes for names of files: = and all
+            self.assertEqual(r.stdout.splitlines(), expected + ["complete -F _bda bda"])
 
 
 if __name__ == "__main__":
