@@ -96,13 +96,22 @@ static int conclude(const invocation *v, const bda_outcome *o, const char *path)
     return o->complete ? EXIT_DONE : EXIT_EARLY;
 }
 
+static void note(void *self, const char *sentence)
+{
+    say(self, "note: %s", sentence);
+}
+
 static int train_and_write(const invocation *v, const bda_data *data, const char *path)
 {
     bda_error err = {0};
     bda_outcome outcome = {.size = sizeof outcome};
     progress *line = progress_begin(v, "before the first round");
-    bda_observer observer = {
-        .size = sizeof observer, .round = line ? progress_round : NULL, .self = line, .interrupt = &interrupted};
+    bda_observer observer = {.size = sizeof observer,
+                             .round = line ? progress_round : NULL,
+                             .self = line,
+                             .interrupt = &interrupted,
+                             .note = note,
+                             .note_self = (void *)v};
     signals_catch();
     bda_model *model = bda_train(v->comm, data, v->settings, &observer, &outcome, &err);
     progress_end(line);
@@ -130,8 +139,12 @@ static int train(invocation *v)
         say(v, "out of memory");
         return EXIT_FAILED;
     }
-    bda_output output[] = {{path, BDA_FILE_MODEL}, {bda_get(v->settings, "log"), BDA_FILE_LOG}};
-    bda_data *data = can_write_beside(v, output, 2, NULL, &err) ? read_data(v, &err) : NULL;
+    const char *checkpoint = bda_get(v->settings, "checkpoint");
+    const bool of_ranks = strstr(checkpoint, "{rank"); /* its files are looked at by those who write them */
+    bda_output output[] = {{path, BDA_FILE_MODEL},
+                           {bda_get(v->settings, "log"), BDA_FILE_LOG},
+                           {of_ranks ? "" : checkpoint, BDA_FILE_CHECKPOINT}};
+    bda_data *data = can_write_beside(v, output, 3, NULL, &err) ? read_data(v, &err) : NULL;
     int status;
     if (data) {
         note_data(v, data, v->argument[0]);

@@ -279,6 +279,9 @@ typedef struct bda_observer {
     void (*round)(void *self, const bda_progress *progress); /* after each round, on every rank; may be NULL */
     void *self;
     const volatile sig_atomic_t *interrupt; /* training ends after the round in which it becomes non-zero; or NULL */
+    /* On rank 0, a sentence about a checkpoint that somebody should know; may be NULL. */
+    void (*note)(void *note_self, const char *sentence);
+    void *note_self;
 } bda_observer;
 
 typedef struct bda_outcome {
@@ -477,7 +480,8 @@ typedef enum bda_file_kind {
     BDA_FILE_C,         /* a model exported as C source */
     BDA_FILE_PAGE,      /* of bda_report_write */
     BDA_FILE_CSV,       /* likewise, its table */
-    BDA_FILE_OTHER      /* none of these, a directory, or not readable */
+    BDA_FILE_OTHER,     /* none of these, a directory, or not readable */
+    BDA_FILE_CHECKPOINT /* of a training, whole or not, as it begins */
 } bda_file_kind;
 
 /* What a file is, by its content. Lines of numbers are read to their end, of all else no more than the beginning. */

@@ -54,15 +54,33 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
                              watch *watch, bda_error *err);
 static void next_stage(accelerated *r, uint64_t t);
 
+/* The centre comes first: w follows from v and from it. */
+static void name_whole(archive *a, void *run)
+{
+    accelerated *r = run;
+    ARCHIVE(a, r->enough);
+    ARCHIVE(a, r->began);
+    ARCHIVE(a, r->primal);
+    ARCHIVE(a, r->stage_gap);
+    ARCHIVE(a, r->last_primal);
+    ARCHIVE_ARRAY(a, r->y, r->p->n);
+    ARCHIVE_ARRAY(a, r->last, r->p->n);
+    dual_whole(a, &r->run);
+}
+
+static void name_block(archive *a, void *run, uint64_t k)
+{
+    dual_block(a, &((accelerated *)run)->run, k);
+}
+
 bool dual_accelerated(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     accelerated r;
     bool ok = accelerated_open(&r, self, p, options, watch, err);
     dual_run *inner = &r.run;
-    const penalty *g = &r.shifted.penalty;
+    const method_state state = {&r, name_whole, name_block};
     for (uint64_t t = 0; ok; t++) {
-        g->kind->gradient(g, inner->w, inner->v);
-        if (dual_evaluate(inner, t)) /* through report_round */
+        if (dual_look(inner, watch, &state, &t)) /* through report_round */
             break;
         if (t >= r.began + STAGE_ROUNDS && r.stage_gap <= r.enough)
             next_stage(&r, t);
@@ -149,6 +167,8 @@ static bool report_round(watch *self, const round_report *report, const double *
         r->enough = 2.0 / 9 * report->gap;
     }
     bool stop = stage_report(r->outer, &told, w);
+    if (stop && report->for_end)
+        r->stage_gap = report->gap_before;
     self->to_go = r->outer->to_go;
     return stop;
 }

@@ -18,12 +18,16 @@
  * have cancelled since. */
 #define ROUNDING 1e-7
 
+static bool is_regular(const dual_run *r)
+{
+    const uint64_t t = r->report.round;
+    return t > 0 && t % DUAL_CERTIFY == 0;
+}
+
 static bool is_due(dual_run *r)
 {
     double to_go;
-    const uint64_t t = r->report.round;
-    const bool ends = stage_ends(r->watch, &r->report, &to_go);
-    return blocks_have_image(r->p) && (ends || (t > 0 && t % DUAL_CERTIFY == 0));
+    return blocks_have_image(r->p) && (stage_ends(r->watch, &r->report, &to_go) || is_regular(r));
 }
 
 /* X alpha into r->dv; returns the largest number that a block adds. */
@@ -62,6 +66,9 @@ void dual_certify(dual_run *r, const double *w, double terms)
     const double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
     const double largest = sum_images(r), off = largest_difference(r);
     to->anew = true;
+    to->for_end = !is_regular(r);
+    to->dual_before = to->dual;
+    to->gap_before = to->gap;
     const double scale = fmax(largest, r->largest_added);
     to->repaired = off <= ROUNDING * scale + r->rounding + r->sum_error ? 0 : off / fmax(scale, 1e-300);
     assert(to->repaired == 0);
@@ -94,10 +101,12 @@ static void take_image(dual_run *r)
     r->rounding = r->sum_error;
 }
 
-bool dual_repair(dual_run *r)
+/* Where the run ends here and is resumed one day, it is to go on as if it had not ended. */
+bool dual_repair(dual_run *r, bool stop)
 {
     const bool repaired = r->report.repaired > 0;
-    if (repaired || (r->report.anew && r->rounding > r->sum_error))
+    const bool in_passing = r->report.anew && !(stop && r->report.for_end) && r->rounding > r->sum_error;
+    if (repaired || in_passing)
         take_image(r);
     if (repaired)
         r->idle_rounds = 0;

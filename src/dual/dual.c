@@ -27,9 +27,10 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     if (ok)
         begin_lengths(&r, options);
+    const method_state state = {&r, dual_whole, dual_block};
     for (uint64_t t = 0; ok; t++) {
-        p->penalty.kind->gradient(&p->penalty, r.w, r.v); /* w = grad g*(v) */
-        if (dual_evaluate(&r, t))                         /* P(w), f(alpha), their gap; the best w is kept; stop? */
+        if (dual_look(&r, watch, &state,
+                      &t)) /* w = grad g*(v); P(w), f(alpha), their gap; the best w is kept; stop? */
             break;
         dual_solve(&r, t);      /* da_k ~ argmin of the model on block k, dv_k = X_k da_k */
         ok = dual_sum(&r, err); /* dv = sum_k dv_k: the one vector of the round */
@@ -168,7 +169,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->shares = pool_is_open(&r->pool);
     dual_certify(r, r->w, terms);
     bool stop = stage_report(r->watch, report, r->w);
-    dual_repair(r);
+    dual_repair(r, stop);
     if (r->as_needed)
         dual_choose_epochs(r);
     *report = (round_report){0};

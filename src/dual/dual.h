@@ -71,11 +71,17 @@ bool dual_evaluate(dual_run *r, uint64_t t);
 /* Before the watch is told of a round in which it may say stop, and every DUAL_CERTIFY rounds: X alpha is computed anew
  * from alpha and the rows, into r->dv, and dual and gap of r->report become those of it. `w` is the report's model,
  * `terms` the sum of the gap's terms over the instances, for a w that is no longer than it was found. Costs one pass and
- * one vector. dual_repair, after the watch has been told, puts r->dv in the place of v where they differ by more than
+ * one vector. dual_repair, after the watch has been told and has said whether to stop, puts r->dv in the place of v where they differ by more than
  * rounding, which must not happen; builds with assertions end there. Both collective. */
 #define DUAL_CERTIFY 64
 void dual_certify(dual_run *r, const double *w, double terms);
-bool dual_repair(dual_run *r);
+bool dual_repair(dual_run *r, bool stop);
+/* The same with w = grad g*(v), where the state may be kept; or instead of both, where the run goes on from a state,
+ * *t becomes the round that ended there. `state`: of dual_whole and dual_block, or of one that holds more. */
+bool dual_look(dual_run *r, watch *watch, const method_state *state, uint64_t *t);
+/* The state between the evaluation of a round and its steps; see problem/keeper.h. run: a dual_run */
+void dual_whole(archive *a, void *run);
+void dual_block(archive *a, void *run, uint64_t k);
 /* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
 void dual_solve(dual_run *r, uint64_t t);
 /* dv and the scalars of the ray, summed over all blocks: one vector. */

@@ -27,6 +27,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
                       bda_error *err);
 static bool hull_begin(hull_run *r, bda_error *err);
 static void hull_close(hull_run *r);
+static bool look(hull_run *r, uint64_t t, bool report, bool *stop, bda_error *err);
 static void choose_vectors(hull_run *r);
 static bool solve(hull_run *r, uint64_t t, double *start, bda_error *err);
 static bool image(hull_run *r, bda_error *err);
@@ -37,20 +38,18 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
     hull_run r;
     uint64_t t = 0, reported = UINT64_MAX;
     bool stop = false, ok = hull_open(&r, p, self->preset, options, watch, err);
-    if (ok && r.d.as_needed) {
-        ok = hull_plain_rounds(&r, &t, &stop, err);
+    bool resumed = ok && hull_resume(&r, &t, &stop);
+    if (ok && !stop && r.d.as_needed) {
+        ok = hull_plain_rounds(&r, &t, resumed, &stop, err);
+        resumed = false;
         reported = t;
     }
-    ok = ok && (stop || hull_begin(&r, err));
+    ok = ok && (stop || resumed || hull_begin(&r, err));
     for (; ok && !stop; t++) {
         double start = 0;
-        p->penalty.kind->gradient(&p->penalty, r.d.w, r.d.v); /* w = grad g*(v) */
-        ok = hull_evaluate(&r, err);                          /* margins of w, P(w), f(alpha) */
-        if (!ok)
-            break;
-        hull_improve_primal(&r); /* best: never above P(w), never rising */
-        stop = t != reported && hull_report(&r, t);
-        if (stop)
+        ok = resumed || look(&r, t, t != reported, &stop, err); /* w, P(w), f(alpha), best; stop? */
+        resumed = false;
+        if (!ok || stop)
             break;
         choose_vectors(&r);
         if (r.with_solution)
@@ -65,6 +64,18 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 }
 
 /* ---- the lines of the loop ----------------------------------------------------------------------------------- */
+
+/* w = grad g*(v), its margins, P(w) and f(alpha), and a best that is never above P(w) and never rises. */
+static bool look(hull_run *r, uint64_t t, bool report, bool *stop, bda_error *err)
+{
+    const penalty *g = &r->d.p->penalty;
+    g->kind->gradient(g, r->d.w, r->d.v);
+    if (!hull_evaluate(r, err))
+        return false;
+    hull_improve_primal(r);
+    *stop = report && hull_keep(r, t, hull_report(r, t));
+    return true;
+}
 
 bool hull_evaluate(hull_run *r, bda_error *err)
 {
@@ -119,7 +130,7 @@ const char *hull_choice(const hull_run *r)
     };
     static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
     const bool shared = pool_is_open(&r->d.pool);
-    return r->plain ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
+    return r->plain.on ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
 }
 
 #define LEAST_EPOCHS 2
@@ -173,7 +184,7 @@ bool hull_report(hull_run *r, uint64_t t)
         to[PASS] = r->pass_seconds;
     }
     dual_gather(d, COLUMNS);
-    if (r->choosing && !r->plain && t == TIMED_ROUNDS) {
+    if (r->choosing && !r->plain.on && t == TIMED_ROUNDS) {
         r->choosing = false;
         if (-dual_column_max(d, MESSAGE, COLUMNS) > 0.5 * dual_column_max(d, PASS, COLUMNS))
             choose_fewer(r);
@@ -198,9 +209,9 @@ bool hull_report(hull_run *r, uint64_t t)
     to->eval_seconds += clock_now() - begin - comm_seconds;
     dual_certify(d, r->best, terms);
     bool stop = stage_report(d->watch, to, r->best);
-    if (dual_repair(d)) /* what was built on v goes with it */
+    if (dual_repair(d, stop)) /* what was built on v goes with it */
         forget(r);
-    if (r->plain)
+    if (r->plain.on)
         dual_choose_epochs(d);
     else
         choose_epochs(r);
@@ -493,6 +504,12 @@ static bool take_points(hull_run *r, bda_error *err)
     return r->form != HULL_MOMENTUM || take_momentum(r, err);
 }
 
+bool hull_take_points(hull_run *r, int ring, bda_error *err)
+{
+    r->ring = ring;
+    return comm_agree(r->d.p->comm, take_points(r, err), err);
+}
+
 /* What a ring of so many points of each kind takes on this rank. */
 static double bytes_kept(const problem *p, int ring)
 {
@@ -578,7 +595,7 @@ static bool hull_begin(hull_run *r, bda_error *err)
     r->a1 = 1;
     r->an_epoch = 1;
     r->d.as_needed = false;
-    return (r->best || hull_begin_primal(r, err)) && comm_agree(p->comm, take_points(r, err), err);
+    return (r->best || hull_begin_primal(r, err)) && hull_take_points(r, r->ring, err);
 }
 
 static void hull_close(hull_run *r)

@@ -16,14 +16,29 @@ bool hull_train(const method *self, problem *p, const method_options *options, w
 /* Is there memory for what hull keeps beside bda, on every rank? Collective. */
 bool hull_fits(const problem *p);
 
+/* Has the gap fallen slowly? Judged after enough work, from `then` on. */
+typedef struct hull_judgement {
+    double then; /* to_go */
+    double work;
+} hull_judgement;
+
+/* The rounds before those of hull (hull_plain.c) */
+typedef struct hull_plain {
+    bool on;        /* it is still at them */
+    double a1;      /* of hull's own rounds */
+    double visited; /* of the round before, in epochs that visit all */
+    double epochs;  /* of the round before */
+    hull_judgement judgement;
+} hull_plain;
+
 typedef struct hull_run {
     dual_run d;
     hull_form form;
     int64_t asked_epochs;
-    double an_epoch;                      /* cells that one of the last round visited, against all */
-    bool choosing;                        /* whether messages are slow, by measured times */
-    bool sparing;                         /* momentum with fewer images */
-    bool plain;                           /* it is not at work yet */
+    double an_epoch; /* cells that one of the last round visited, against all */
+    bool choosing;   /* whether messages are slow, by measured times */
+    bool sparing;    /* momentum with fewer images */
+    hull_plain plain;
     double message_seconds, pass_seconds; /* of this rank, in the rounds so far */
 
     /* The dual side: points with their images */
@@ -82,13 +97,22 @@ double hull_minimise(hull_run *r, int newest_solution, double start);
 /* The products of changed points (HULL_POINTS: alpha) with all others, into r->product and r->linear. Collective. */
 void hull_products(hull_run *r, int changed, const int *which);
 
-/* Plain rounds from *t on, until hull promises more: then *t is the round that was reported last. Collective. */
-bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err);
+/* Plain rounds from *t on, until hull promises more: then *t is the round that was reported last. `resumed`: round *t
+ * has been reported in another run. Collective. */
+bool hull_plain_rounds(hull_run *r, uint64_t *t, bool resumed, bool *stop, bda_error *err);
 /* How many passes over all, with several models rounds, may be left of them before that. */
 double hull_plain_patience(const dual_run *d);
 
 /* What it is at, for the log. */
 const char *hull_choice(const hull_run *r);
+
+/* Memory for the points, so many of each kind. Collective. */
+bool hull_take_points(hull_run *r, int ring, bda_error *err);
+
+/* The state of a run after a round was reported (hull_state.c): where the run goes on from one, true, and *t and *stop
+ * become those of the round. Otherwise it may be kept, and `stop` is returned. Collective. */
+bool hull_resume(hull_run *r, uint64_t *t, bool *stop);
+bool hull_keep(hull_run *r, uint64_t t, bool stop);
 
 /* The search for the best point, from the next look on: r->best. Collective. */
 bool hull_begin_primal(hull_run *r, bda_error *err);

@@ -23,19 +23,13 @@
 #define JUDGED 1.0        /* passes and looks, against those at all cells, from one time to the next */
 #define CHEAPEST 0.25     /* what a pass costs that visits next to none, against one that visits all */
 
-/* Has the gap fallen slowly? Judged after enough work, from `then` on. */
-typedef struct judgement {
-    double then; /* to_go */
-    double work;
-} judgement;
-
-static bool falls_slowly(judgement *j, double to_go, double work)
+static bool falls_slowly(hull_judgement *j, double to_go, double work)
 {
     j->work += work;
     if (j->work < JUDGED)
         return false;
     const bool slowly = to_go > SLOW * j->then;
-    *j = (judgement){.then = to_go};
+    *j = (hull_judgement){.then = to_go};
     return slowly;
 }
 
@@ -51,38 +45,62 @@ double hull_plain_patience(const dual_run *d)
     return fmin(fmax(CLASS_PATIENCE * (double)p->outputs, SLOW_PATIENCE), PLAIN_PATIENCE);
 }
 
-bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
+static void begin(hull_run *r)
+{
+    dual_run *d = &r->d;
+    r->plain = (hull_plain){.on = true, .a1 = d->a1, .judgement = {.then = INFINITY}};
+    d->adapts = d->models > 1 && d->models == d->K;
+    d->a1 = d->adapts ? FIRST_A1 : d->a1;
+}
+
+/* Round t at the point that there is. */
+static bool look(hull_run *r, uint64_t t, bool *stop, bda_error *err)
+{
+    dual_run *d = &r->d;
+    const penalty *g = &d->p->penalty;
+    r->plain.visited = d->report.epochs;
+    r->plain.epochs = (double)d->epochs;
+    g->kind->gradient(g, d->w, d->v);
+    if (!r->best) {
+        d->report.choice = hull_choice(r);
+        *stop = dual_evaluate(d, t);
+    } else {
+        if (!hull_evaluate(r, err))
+            return false;
+        hull_improve_primal(r);
+        *stop = hull_report(r, t);
+    }
+    *stop = hull_keep(r, t, *stop);
+    return true;
+}
+
+/* After round t: do they prove to be many? */
+static bool are_many(const hull_run *r, uint64_t t)
+{
+    const dual_run *d = &r->d;
+    const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(r->plain.visited / r->plain.epochs, 1);
+    const double patience = hull_plain_patience(d) / cost;
+    const double so_far = d->models > 1 ? (double)t : 0;
+    const bool far = d->models == 1 && d->watch->to_go > FAR;
+    const double left = far ? d->pace.left_worst : d->pace.left;
+    return t >= PLAIN_ROUNDS && left + so_far > patience;
+}
+
+bool hull_plain_rounds(hull_run *r, uint64_t *t, bool resumed, bool *stop, bda_error *err)
 {
     dual_run *d = &r->d;
     const problem *p = d->p;
     const bool kinks = p->penalty.kind->smooth && !p->task->smooth;
-    const double most = hull_plain_patience(d);
-    const double a1 = d->a1;
-    d->adapts = d->models > 1 && d->models == d->K;
-    d->a1 = d->adapts ? FIRST_A1 : a1;
-    r->plain = true;
-    judgement judgement = {.then = INFINITY};
-    for (;; ++*t) {
-        const double visited = d->report.epochs;
-        const double cost = CHEAPEST + (1 - CHEAPEST) * fmin(visited / (double)d->epochs, 1);
-        const double patience = most / cost;
-        const double so_far = d->models > 1 ? (double)*t : 0;
-        p->penalty.kind->gradient(&p->penalty, d->w, d->v);
-        if (!r->best) {
-            d->report.choice = hull_choice(r);
-            *stop = dual_evaluate(d, *t);
-        } else {
-            if (!hull_evaluate(r, err))
-                return false;
-            hull_improve_primal(r);
-            *stop = hull_report(r, *t);
-        }
-        const bool far = d->models == 1 && d->watch->to_go > FAR;
-        const double left = far ? d->pace.left_worst : d->pace.left;
-        if (*stop || (*t >= PLAIN_ROUNDS && left + so_far > patience))
+    if (!resumed)
+        begin(r);
+    for (;; ++*t, resumed = false) {
+        if (!resumed && !look(r, *t, stop, err))
+            return false;
+        if (*stop || are_many(r, *t))
             break;
         if (!r->best && kinks && d->models == 1 &&
-            falls_slowly(&judgement, d->watch->to_go, visited + d->looked_at) && !hull_begin_primal(r, err))
+            falls_slowly(&r->plain.judgement, d->watch->to_go, r->plain.visited + d->looked_at) &&
+            !hull_begin_primal(r, err))
             return false;
         dual_solve(d, *t);
         if (!dual_sum(d, err))
@@ -91,8 +109,8 @@ bool hull_plain_rounds(hull_run *r, uint64_t *t, bool *stop, bda_error *err)
             d->a1 = fmax(d->a1, FIRST_A1);
         dual_move(d, dual_step(d));
     }
-    r->plain = false;
-    d->a1 = a1;
+    r->plain.on = false;
+    d->a1 = r->plain.a1;
     d->adapts = false;
     return true;
 }

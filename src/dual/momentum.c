@@ -174,14 +174,30 @@ static void solve(momentum_run *r, uint64_t t, double beta)
     base->report.local_seconds += clock_now() - begin;
 }
 
+static void name_whole(archive *a, void *run)
+{
+    momentum_run *r = run;
+    ARCHIVE(a, r->t);
+    ARCHIVE(a, r->least);
+    ARCHIVE(a, r->f);
+    ARCHIVE_ARRAY(a, r->v_before, r->base.p->n);
+    dual_whole(a, &r->base);
+}
+
+static void name_block(archive *a, void *run, uint64_t k)
+{
+    dual_block(a, &((momentum_run *)run)->base, k);
+}
+
 static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch,
                            bda_error *err)
 {
     momentum_run r;
     dual_run *base = &r.base;
     bool ok = momentum_open(&r, self, p, options, watch, err); /* alpha = 0, v = 0 */
+    const method_state state = {&r, name_whole, name_block};
     for (uint64_t t = 0; ok; t++) {
-        if (dual_evaluate(base, t)) /* through report_round */
+        if (dual_look(base, watch, &state, &t)) /* through report_round */
             break;
         if (r.f > r.least)
             take_back(&r);

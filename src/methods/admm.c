@@ -34,6 +34,7 @@
 #include "methods/blockwise.h"
 #include "methods/rivals.h"
 #include "problem/instances.h"
+#include "problem/stage.h"
 
 #define EPOCHS_MOST 10     /* of a local problem in a round, unless the person said how many */
 #define EPOCHS_ENOUGH 0.1  /* or once a pass moves w_k by no more than this part of what the first one did */
@@ -73,6 +74,7 @@ typedef struct admm_run {
 } admm_run;
 
 static bool admm_open(admm_run *r, problem *p, const method_options *options, watch *watch, bda_error *err);
+static bool look(admm_run *r, uint64_t *t);
 static void find_model(admm_run *r);
 static bool evaluate(admm_run *r, uint64_t t);
 static void solve_blocks(admm_run *r, uint64_t t);
@@ -87,8 +89,7 @@ static bool admm_train(const method *self, problem *p, const method_options *opt
     admm_run r;
     bool ok = admm_open(&r, p, options, watch, err); /* alpha, z and all u_k are 0 */
     for (uint64_t t = 0; ok; t++) {
-        find_model(&r);      /* w = t z */
-        if (evaluate(&r, t)) /* P(w), f(alpha), their gap; stop? */
+        if (look(&r, &t)) /* w = t z; P(w), f(alpha), their gap; stop? */
             break;
         solve_blocks(&r, t);     /* w_k through alpha_k */
         ok = sum_parts(&r, err); /* M: the one vector of the round */
@@ -111,6 +112,41 @@ static bool evaluate(admm_run *r, uint64_t t)
         r->base.blocks[k]->violation = INFINITY;
     r->base.report.stalled = r->idle_rounds >= IDLE_ROUNDS;
     return blockwise_evaluate(&r->base, t, r->w, r->v, r->travelled);
+}
+
+/* What is held after an evaluation; before, y and sum are work space. */
+static void name_whole(archive *a, void *run)
+{
+    admm_run *r = run;
+    const uint64_t n = r->base.p->n;
+    ARCHIVE(a, r->rho);
+    ARCHIVE(a, r->scale);
+    ARCHIVE(a, r->travelled);
+    ARCHIVE(a, r->idle_rounds);
+    ARCHIVE_ARRAY(a, r->z, n);
+    ARCHIVE_ARRAY(a, r->c, n);
+    ARCHIVE_ARRAY(a, r->point, n);
+    ARCHIVE_ARRAY(a, r->s, n);
+    ARCHIVE_ARRAY(a, r->v, n);
+    ARCHIVE_ARRAY(a, r->w, n);
+}
+
+static void name_block(archive *a, void *run, uint64_t k)
+{
+    admm_run *r = run;
+    if (r->behind)
+        ARCHIVE_ARRAY(a, r->behind[k], r->base.p->n);
+    block_state(r->base.blocks[k], a);
+}
+
+static bool look(admm_run *r, uint64_t *t)
+{
+    const method_state state = {r, name_whole, name_block};
+    bool stop;
+    if (stage_resume(r->base.watch, &state, t, &stop))
+        return stop;
+    find_model(r);
+    return stage_keep(r->base.watch, &state, *t, evaluate(r, *t));
 }
 
 /* Passes go on from where the last one ended: the model of block_solve with a1 = 1/rho is the local dual itself. */

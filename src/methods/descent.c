@@ -135,6 +135,39 @@ bool descent_evaluate(descent *r, uint64_t t)
     return stop;
 }
 
+bool descent_look(descent *r, const method_state *state, uint64_t *t)
+{
+    bool stop;
+    if (stage_resume(r->watch, state, t, &stop))
+        return stop;
+    return stage_keep(r->watch, state, *t, descent_evaluate(r, *t));
+}
+
+void descent_whole(archive *a, void *run)
+{
+    descent *r = run;
+    const uint64_t n = r->p->n;
+    ARCHIVE(a, r->primal);
+    ARCHIVE(a, r->loss);
+    ARCHIVE(a, r->best_dual);
+    ARCHIVE(a, r->norm);
+    ARCHIVE_ARRAY(a, r->w, n);
+    ARCHIVE_ARRAY(a, r->image, n);
+    ARCHIVE_ARRAY(a, r->gradient, n);
+}
+
+void descent_margins_state(archive *a, const descent *r, const char *name, double *const *q, uint64_t k)
+{
+    archive_bytes(a, name, q[k], r->part[k].count * r->part[k].width, sizeof *q[k]);
+}
+
+void descent_block(archive *a, void *run, uint64_t k)
+{
+    descent *r = run;
+    descent_margins_state(a, r, "z", r->z, k);
+    descent_margins_state(a, r, "s", r->s, k);
+}
+
 void descent_margins(const descent *r, const double *d, double *const *q)
 {
     FOR_BLOCKS (k, r->local, r->p->threads)

@@ -13,6 +13,7 @@
 #define METHODS_DESCENT_H
 
 #include "problem/instances.h"
+#include "problem/keeper.h"
 
 #define DESCENT_DIRECTIONS INSTANCES_DIRECTIONS /* the most that descent_along takes */
 #define DESCENT_TRIALS 4                        /* points of descent_along in one message */
@@ -53,6 +54,15 @@ void descent_close(descent *r);
 /* At w, whose margins are r->z: the loss, s, the image (one vector), the gradient, the certificate; reports round t.
  * True: stop. Collective, as are the next ones. */
 bool descent_evaluate(descent *r, uint64_t t);
+
+/* The same, where the state may be kept; or instead of it, where the run goes on from a state, *t becomes the round that
+ * ended there. `state`: of descent_whole and descent_block, or of one that holds more. */
+bool descent_look(descent *r, const method_state *state, uint64_t *t);
+/* The state between the evaluation of a round and its step; see problem/keeper.h. run: a descent */
+void descent_whole(archive *a, void *run);
+void descent_block(archive *a, void *run, uint64_t k);
+/* Margins as part of the state of the k-th block of this rank. */
+void descent_margins_state(archive *a, const descent *r, const char *name, double *const *q, uint64_t k);
 
 /* q[k] = X'd for each local block; local. */
 void descent_margins(const descent *r, const double *d, double *const *q);

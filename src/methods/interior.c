@@ -379,6 +379,18 @@ static void start_at(interior *in, const double *w, double gap)
         }
 }
 
+static void name_whole(archive *a, void *run)
+{
+    newton_whole(a, ((interior *)run)->x);
+}
+
+static void name_block(archive *a, void *run, uint64_t k)
+{
+    interior *in = run;
+    ARCHIVE_ARRAY(a, in->hinges[k], in->x->r.part[k].count * in->sides);
+    descent_block(a, &in->x->r, k);
+}
+
 bool interior_train(newton *x, const double *w, double gap, bda_error *err)
 {
     descent *r = &x->r;
@@ -389,7 +401,8 @@ bool interior_train(newton *x, const double *w, double gap, bda_error *err)
     if (w)
         start_at(&in, w, gap);
     r->own_dual = true;
-    for (uint64_t t = 0; !descent_evaluate(r, t); t++) {
+    const method_state state = {&in, name_whole, name_block};
+    for (uint64_t t = 0; !descent_look(r, &state, &t); t++) {
         double eta = interior_step(&in);
         r->report.step = eta;
         r->report.epochs += 1;

@@ -43,6 +43,8 @@ typedef struct state {
     double *const *margins[MOST];
     double product[MOST][MOST]; /* of slots: d'G d, G the Hessian of g */
     double tau, beta;
+    double least;  /* the least P so far */
+    uint64_t idle; /* rounds in a row that hardly lowered it */
 } state;
 
 static bool state_open(state *x, const method_options *options, bda_error *err)
@@ -196,29 +198,48 @@ static void move(state *x, int slot, double step)
     }
 }
 
+static void name_whole(archive *a, void *run)
+{
+    state *x = run;
+    ARCHIVE(a, x->product);
+    ARCHIVE(a, x->least);
+    ARCHIVE(a, x->idle);
+    for (int i = 0; i < 2 * x->m + 1; i++)
+        ARCHIVE_ARRAY(a, x->d[i], x->r.p->n);
+    descent_whole(a, &x->r);
+}
+
+static void name_block(archive *a, void *run, uint64_t k)
+{
+    state *x = run;
+    for (int i = 0; i < 2 * x->m + 1; i++)
+        descent_margins_state(a, &x->r, "q", x->q[i], k);
+    descent_block(a, &x->r, k);
+}
+
 static bool l_commdir_train(const method *self, problem *p, const method_options *options, watch *watch,
                             bda_error *err)
 {
     (void)self;
-    state x = {0};
+    state x = {.least = INFINITY};
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
     watch->facts.line_search = "backtracking";
     watch->facts.step_rule = "Armijo";
     bool ok = state_open(&x, options, err);
-    double least = INFINITY;
-    for (uint64_t t = 0, idle = 0; ok && !descent_evaluate(r, t); t++) {
+    const method_state kept = {&x, name_whole, name_block};
+    for (uint64_t t = 0; ok && !descent_look(r, &kept, &t); t++) {
         double c[MOST];
-        idle = r->primal < least - ROUNDING * fabs(r->primal) ? 0 : idle + 1;
-        least = fmin(least, r->primal);
+        x.idle = r->primal < x.least - ROUNDING * fabs(r->primal) ? 0 : x.idle + 1;
+        x.least = fmin(x.least, r->primal);
         add_gradient(&x, t);
         double slope = newton_step(&x, t, c);
         int slot = add_step(&x, t, c);
         r->report.step = slope < 0 ? search_line(&x, slot, slope) : 0;
         move(&x, slot, r->report.step);
         r->report.epochs = 2; /* the margins of the gradient, and the image of the next */
-        r->report.stalled = r->report.step == 0 || idle >= IDLE_ROUNDS;
+        r->report.stalled = r->report.step == 0 || x.idle >= IDLE_ROUNDS;
     }
     descent_close(r);
     return ok;

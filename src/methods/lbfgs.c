@@ -40,6 +40,8 @@ typedef struct state {
     double *slope; /* [n] the pseudo-gradient; that of P itself where P is smooth */
     double tau, beta, curvature;
     bool orthants; /* g has an l1 part */
+    double least;  /* the least P so far */
+    uint64_t idle; /* rounds in a row that hardly lowered it */
 } state;
 
 static bool state_open(state *x, const method_options *options, bda_error *err)
@@ -270,24 +272,41 @@ static bool move(state *x)
     return step > 0;
 }
 
+static void name_whole(archive *a, void *run)
+{
+    state *x = run;
+    const uint64_t n = x->r.p->n, slots = (uint64_t)x->m + 1;
+    ARCHIVE(a, x->kept);
+    ARCHIVE(a, x->next);
+    ARCHIVE(a, x->least);
+    ARCHIVE(a, x->idle);
+    ARCHIVE_ARRAY(a, x->sy, slots);
+    ARCHIVE_ARRAY(a, x->yy, slots);
+    for (uint64_t i = 0; i < slots; i++) {
+        ARCHIVE_ARRAY(a, x->s[i], n);
+        ARCHIVE_ARRAY(a, x->y[i], n);
+    }
+    descent_whole(a, &x->r);
+}
+
 static bool lbfgs_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
     (void)self;
-    state x = {0};
+    state x = {.least = INFINITY};
     descent *r = &x.r;
     if (!descent_open(r, p, watch, err))
         return false;
     watch->facts.line_search = "backtracking";
     watch->facts.step_rule = "Armijo and slope";
     bool ok = state_open(&x, options, err);
-    double least = INFINITY;
-    for (uint64_t t = 0, idle = 0; ok && !descent_evaluate(r, t); t++) {
-        idle = r->primal < least - ROUNDING * fabs(r->primal) ? 0 : idle + 1;
-        least = fmin(least, r->primal);
+    const method_state kept = {&x, name_whole, descent_block};
+    for (uint64_t t = 0; ok && !descent_look(r, &kept, &t); t++) {
+        x.idle = r->primal < x.least - ROUNDING * fabs(r->primal) ? 0 : x.idle + 1;
+        x.least = fmin(x.least, r->primal);
         find_slope(&x);
         if (t > 0)
             keep_pair(&x);
-        r->report.stalled = !move(&x) || idle >= IDLE_ROUNDS;
+        r->report.stalled = !move(&x) || x.idle >= IDLE_ROUNDS;
     }
     descent_close(r);
     return ok;

@@ -92,10 +92,18 @@ static double step(newton *x)
     return eta;
 }
 
+void newton_whole(archive *a, void *run)
+{
+    newton *x = run;
+    ARCHIVE(a, x->idle);
+    descent_whole(a, &x->r);
+}
+
 static void smooth_train(newton *x)
 {
     descent *r = &x->r;
-    for (uint64_t t = 0; !descent_evaluate(r, t); t++) {
+    const method_state state = {x, newton_whole, descent_block};
+    for (uint64_t t = 0; !descent_look(r, &state, &t); t++) {
         direction(x); /* d = -H^-1 grad P(w) */
         double eta = step(x);
         descent_move(r, eta, x->d, x->q);

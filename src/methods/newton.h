@@ -18,6 +18,9 @@ typedef struct newton {
 /* After descent_open; local. */
 bool newton_take_memory(newton *x, bda_error *err);
 
+/* See descent_whole. run: a newton, which begins with its descent */
+void newton_whole(archive *a, void *run);
+
 /* matrix = the factors of (Hessian of g) + X D X', D of `bend`. It counts as (n+1)/2 vectors, rounded up. False, and
  * the matrix undefined, where it is not positive definite in double precision. Collective. */
 bool newton_factor(newton *x);

@@ -56,7 +56,7 @@ typedef struct perceptron_run {
 
 static bool perceptron_open(perceptron_run *r, problem *p, const method_options *options, watch *watch,
                             bda_error *err);
-static bool evaluate(perceptron_run *r, uint64_t t);
+static bool look(perceptron_run *r, uint64_t *t);
 static void run_blocks(perceptron_run *r, uint64_t t);
 static void mix(perceptron_run *r, uint64_t t);
 
@@ -66,7 +66,7 @@ static bool perceptron_train(const method *self, problem *p, const method_option
     (void)self;
     perceptron_run r;
     bool ok = perceptron_open(&r, p, options, watch, err);
-    for (uint64_t t = 0; ok && !evaluate(&r, t); t++) {
+    for (uint64_t t = 0; ok && !look(&r, &t); t++) {
         run_blocks(&r, t);
         mix(&r, t); /* the one vector of the round */
     }
@@ -137,6 +137,23 @@ static bool evaluate(perceptron_run *r, uint64_t t)
     bool stop = stage_report(r->watch, report, model);
     *report = (round_report){0};
     return stop;
+}
+
+static void name_whole(archive *a, void *run)
+{
+    perceptron_run *r = run;
+    ARCHIVE(a, r->separated);
+    ARCHIVE_ARRAY(a, r->w, r->p->n);
+    ARCHIVE_ARRAY(a, r->mean, r->p->n);
+}
+
+static bool look(perceptron_run *r, uint64_t *t)
+{
+    const method_state state = {r, name_whole, NULL};
+    bool stop;
+    if (stage_resume(r->watch, &state, t, &stop))
+        return stop;
+    return stage_keep(r->watch, &state, *t, evaluate(r, *t));
 }
 
 /* Instance i of the block: is it a mistake of w? Then w learns from it. */

@@ -187,6 +187,16 @@ static double step(tron *x, bool first_round)
     return 0;
 }
 
+static void name_whole(archive *a, void *run)
+{
+    tron *x = run;
+    ARCHIVE(a, x->radius);
+    ARCHIVE(a, x->lowest);
+    ARCHIVE(a, x->unseen);
+    ARCHIVE(a, x->idle);
+    descent_whole(a, &x->r);
+}
+
 bool tron_minimise(problem *p, watch *watch, tron_observer *observer, bda_error *err)
 {
     tron x = {.lowest = INFINITY, .observer = observer};
@@ -195,7 +205,8 @@ bool tron_minimise(problem *p, watch *watch, tron_observer *observer, bda_error 
     if (!descent_open(r, p, watch, err))
         return false;
     bool ok = comm_agree(p->comm, take_memory(&x, err), err);
-    for (uint64_t t = 0; ok && !descent_evaluate(r, t); t++) {
+    const method_state state = {&x, name_whole, descent_block};
+    for (uint64_t t = 0; ok && !descent_look(r, &state, &t); t++) {
         x.idle = r->norm < 0.9 * x.lowest || !x.unseen ? 0 : x.idle + 1;
         x.lowest = fmin(x.lowest, r->norm);
         double eta = step(&x, t == 0); /* s: about argmin of the model within the region */

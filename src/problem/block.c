@@ -203,6 +203,16 @@ double block_gap(const block *b, const double *z)
     return b->kind->points->gap(b, z);
 }
 
+void block_state(block *b, archive *a)
+{
+    uint32_t count = b->count;
+    ARCHIVE(a, count);
+    if (count != b->count)
+        archive_refuse(a, "instances of a block");
+    ARCHIVE(a, b->violation);
+    b->kind->state(b, a);
+}
+
 uint64_t block_forecast(const task *t, uint64_t outputs, uint64_t rows)
 {
     return rows * t->dual->bytes(t, outputs);

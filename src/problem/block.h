@@ -9,6 +9,7 @@
 #ifndef PROBLEM_BLOCK_H
 #define PROBLEM_BLOCK_H
 
+#include "base/archive.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "problem/pool.h"
@@ -92,7 +93,8 @@ typedef struct block_kind {
     /* For block_solve_ahead and block_take_back, NULL: not offered. u += H X (z - y). */
     void (*advance)(block *b, double beta, const double *h, double *u);
     void (*take_back)(block *b);
-    bool whole_steps; /* it moves by steps of 0 or 1 alone, in coupled models without damping */
+    void (*state)(block *b, archive *a); /* all that is not as it was opened, between two rounds */
+    bool whole_steps;                    /* it moves by steps of 0 or 1 alone, in coupled models without damping */
 } block_kind;
 
 /* This rank's blocks, at alpha = 0; ended by NULL. NULL and a sentence on failure; local. */
@@ -129,6 +131,9 @@ uint64_t block_count(const block *b);
 /* v: [n] X alpha of this block, from nothing but alpha and the rows. Only where blocks_have_image. */
 void block_image(const block *b, double *v);
 bool blocks_have_image(const problem *p); /* the same on all ranks */
+
+/* The block between two rounds, kept points included; see base/archive.h. */
+void block_state(block *b, archive *a);
 
 /* Bytes of dual variables for so many rows, about. */
 uint64_t block_forecast(const task *t, uint64_t outputs, uint64_t rows);

@@ -413,6 +413,15 @@ static void chain_crf_close(block *base)
     structured_close(&of(base)->s);
 }
 
+static void chain_crf_state(block *base, archive *a)
+{
+    chain_crf *b = of(base);
+    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_ARRAY(a, b->step, base->count);
+    ARCHIVE_ARRAY(a, b->now, b->at[base->count]);
+    ARCHIVE_ARRAY(a, b->start, b->at[base->count]);
+}
+
 /* Marginals of tags and of pairs of them, now and at the start of the round. */
 static uint64_t chain_crf_bytes(const task *t, uint64_t outputs)
 {
@@ -424,6 +433,7 @@ const block_kind chain_crf_blocks = {
     .bytes = chain_crf_bytes,
     .open = chain_crf_open,
     .close = chain_crf_close,
+    .state = chain_crf_state,
     .epoch = chain_crf_epoch,
     .image = chain_crf_image,
     .describe = chain_crf_describe,

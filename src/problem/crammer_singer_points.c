@@ -43,6 +43,22 @@ static bool point_room(cs_point *p, uint64_t cells)
     return true;
 }
 
+void crammer_singer_point_state(crammer_singer *b, int point, archive *a)
+{
+    cs_point *p = &b->point[point];
+    uint64_t cells = p->start[b->m.base.count];
+    ARCHIVE(a, cells);
+    if (!archive_has(a, "p->cell", cells, sizeof *p->cell))
+        return;
+    if (!point_room(p, cells)) {
+        archive_refuse(a, "kept points, for which there is no memory");
+        return;
+    }
+    ARCHIVE_ARRAY(a, p->start, (uint64_t)b->m.base.count + 1);
+    ARCHIVE_ARRAY(a, p->own, b->m.base.count);
+    ARCHIVE_ARRAY(a, p->cell, cells);
+}
+
 /* Entries that are 0 in both are dropped. */
 static void drop_zeros(crammer_singer *b, uint32_t i)
 {

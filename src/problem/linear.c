@@ -342,6 +342,25 @@ static void linear_alpha(const block *base, double *alpha)
         alpha[i] = b->var[i].a;
 }
 
+static void linear_state(block *base, archive *a)
+{
+    linear *b = (linear *)base;
+    ARCHIVE(a, b->active);
+    if (b->active > base->count)
+        archive_refuse(a, "b->active");
+    ARCHIVE_ARRAY(a, b->var, base->count);
+    ARCHIVE_ARRAY(a, b->clear_until, base->count);
+    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_ARRAY(a, b->settled, base->count);
+    if (b->rest)
+        ARCHIVE_ARRAY(a, b->rest, base->count);
+    for (int k = 0; k < b->points; k++) {
+        ARCHIVE_ARRAY(a, b->point[k], base->count);
+        if (b->rest)
+            ARCHIVE_ARRAY(a, b->point_rest[k], base->count);
+    }
+}
+
 /* variable, clear_until, order, settled */
 static uint64_t linear_bytes(const task *t, uint64_t outputs)
 {
@@ -361,5 +380,6 @@ const block_kind linear_blocks = {
     .largest_norm = linear_largest_norm,
     .alpha = linear_alpha,
     .bytes = linear_bytes,
+    .state = linear_state,
     .points = &linear_points,
 };

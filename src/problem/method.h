@@ -77,11 +77,13 @@ typedef struct round_report {
     uint64_t vectors_sent, bytes_sent; /* so far */
     double seconds;                    /* on the watch's clock, agreed on by all ranks */
     bool interrupted;                  /* somewhere */
-    bool kept_best;  /* w is the best so far, and the method keeps it: there is no need to copy it before the end */
-    bool stalled;    /* the method can make no further progress in double precision */
-    bool finished;   /* the method has done all it does */
-    bool shares;     /* blocks change one u together: the next run may differ */
-    bool anew;       /* dual and gap are those of an X alpha computed anew, see dual_certify */
+    bool kept_best; /* w is the best so far, and the method keeps it: there is no need to copy it before the end */
+    bool stalled;   /* the method can make no further progress in double precision */
+    bool finished;  /* the method has done all it does */
+    bool shares;    /* blocks change one u together: the next run may differ */
+    bool anew;      /* dual and gap are those of an X alpha computed anew, see dual_certify */
+    bool for_end;   /* they are so only because the run may end here; otherwise they would be these: */
+    double dual_before, gap_before;
     double repaired; /* what v had been off by, against the largest number of it; 0: by rounding at most */
     double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
     double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
@@ -115,8 +117,9 @@ struct watch {
     /* What round() would return, without telling anybody of the round; to_go: what that would be then. NULL: not known
      * beforehand. */
     bool (*ends)(watch *self, const round_report *report, double *to_go);
-    method_facts facts;  /* the method's to fill in before it reports its first round */
-    struct stage *stage; /* the one under way, see stage.h; NULL: the run has only one */
+    method_facts facts;    /* the method's to fill in before it reports its first round */
+    struct stage *stage;   /* the one under way, see stage.h; NULL: the run has only one */
+    struct keeper *keeper; /* of the state, see keeper.h; NULL: nobody keeps it */
 };
 
 typedef struct method {

@@ -318,6 +318,17 @@ static void softmax_alpha(const block *base, double *alpha)
             alpha[i * classes + k] = (k == b->m.y[i] ? multiclass_cost(&b->m, i) : 0) - b->now[i * classes + k];
 }
 
+static void softmax_state(block *base, archive *a)
+{
+    softmax *b = of(base);
+    const uint64_t count = base->count * base->p->classes;
+    ARCHIVE_ARRAY(a, b->m.order, base->count);
+    ARCHIVE_ARRAY(a, b->now, count);
+    ARCHIVE_ARRAY(a, b->start, count);
+    for (int k = 0; k < POINTS_MOST && b->point[k]; k++)
+        ARCHIVE_ARRAY(a, b->point[k], count);
+}
+
 static uint64_t softmax_bytes(const task *t, uint64_t outputs)
 {
     (void)t;
@@ -336,5 +347,6 @@ const block_kind softmax_blocks = {
     .largest_norm = multiclass_largest_norm,
     .alpha = softmax_alpha,
     .bytes = softmax_bytes,
+    .state = softmax_state,
     .points = &softmax_points,
 };

@@ -46,9 +46,11 @@ bool stage_report(watch *watch, const round_report *report, const double *w)
         return watch->round(watch, report, w);
     if (!is_told(s, report))
         return false;
-    const round_report told = as_told(s, report);
+    round_report told = as_told(s, report);
     bool better;
     s->stopped = watch->round(watch, &told, w);
+    if (s->stopped && told.for_end) /* a run that goes on from here shall not know that it had ended */
+        told.dual = fmin(told.dual_before, s->point.dual);
     take(s, &told, watch->to_go, &better);
     if (better)
         memcpy(s->point.w, w, s->point.n * sizeof *w);
@@ -71,9 +73,47 @@ bool stage_ends(watch *watch, const round_report *report, double *to_go)
     return ends || (after.leaves && after.leaves(&after));
 }
 
+bool stage_resume(watch *watch, const method_state *state, uint64_t *t, bool *stop)
+{
+    keeper *k = watch->keeper;
+    if (!k || !k->resuming)
+        return false;
+    *stop = k->resume(k, state, t);
+    if (watch->stage)
+        watch->stage->stopped = *stop;
+    return true;
+}
+
+/* Where a stage ends, the next one will soon have a state that is worth more. */
+bool stage_keep(watch *watch, const method_state *state, uint64_t t, bool stop)
+{
+    const bool leaves = stop && watch->stage && !watch->stage->stopped;
+    if (watch->keeper && !leaves)
+        watch->keeper->keep(watch->keeper, state, t, stop);
+    return stop;
+}
+
+void stage_archive(archive *a, stage *s)
+{
+    ARCHIVE(a, s->number);
+    ARCHIVE(a, s->first);
+    ARCHIVE(a, s->pace);
+    ARCHIVE(a, s->point.primal);
+    ARCHIVE(a, s->point.dual);
+    ARCHIVE(a, s->point.gap);
+    ARCHIVE(a, s->point.first_gap);
+    ARCHIVE(a, s->point.round);
+    ARCHIVE_ARRAY(a, s->point.w, s->point.n);
+}
+
 const handover *stage_from(const watch *watch)
 {
     return watch->stage && watch->stage->number > 0 ? &watch->stage->point : NULL;
+}
+
+static bool stage_resumes(const watch *watch)
+{
+    return watch->keeper && watch->keeper->resuming;
 }
 
 bool plan_train(const plan *plan, problem *p, watch *watch, bda_error *err)
@@ -86,9 +126,12 @@ bool plan_train(const plan *plan, problem *p, watch *watch, bda_error *err)
         .point = {.w = ARENA_TAKE(&memory, double, p->n, err), .n = p->n, .primal = INFINITY, .dual = INFINITY}};
     bool ok = comm_agree(p->comm, s.point.w != NULL, err);
     watch->stage = &s;
-    for (int k = 0; ok && m[k] && !s.stopped; k++) {
+    if (ok && stage_resumes(watch))
+        stage_archive(&watch->keeper->whole, &s);
+    const int begin = s.number >= 0 && s.number < PLAN_STAGES && m[s.number] ? s.number : 0;
+    for (int k = begin; ok && m[k] && !s.stopped; k++) {
         s.number = k;
-        s.first = s.point.round;
+        s.first = k > begin || !stage_resumes(watch) ? s.point.round : s.first;
         s.choice = k > 0 ? m[k]->name : NULL;
         s.next_cost = m[k + 1] ? plan->cost[k + 1] : INFINITY;
         s.leaves = m[k + 1] ? plan->leaves : NULL;

@@ -11,6 +11,7 @@
 #ifndef PROBLEM_STAGE_H
 #define PROBLEM_STAGE_H
 
+#include "problem/keeper.h"
 #include "problem/method.h"
 #include "problem/pace.h"
 
@@ -40,8 +41,18 @@ bool stage_report(watch *watch, const round_report *report, const double *w);
 /* What stage_report would return; to_go as in struct watch. Nobody is told. False where that is not known. */
 bool stage_ends(watch *watch, const round_report *report, double *to_go);
 
+/* Begins where a run that was kept ended: then the state is that after round *t was reported, and *stop says whether
+ * there is no more to do. False: there is nothing to go on from. Collective. */
+bool stage_resume(watch *watch, const method_state *state, uint64_t *t, bool *stop);
+
+/* The state may be kept now, after round t was reported; `stop` is what stage_report said, and is returned. Collective. */
+bool stage_keep(watch *watch, const method_state *state, uint64_t t, bool stop);
+
 /* The point from which the method under way may go on; NULL: it is the first, and begins at w = 0. */
 const handover *stage_from(const watch *watch);
+
+/* Of the run so far: part of the state of each of its methods. */
+void stage_archive(archive *a, stage *s);
 
 /* A run: the methods in turn, and the options that they are run with. */
 #define PLAN_STAGES 3

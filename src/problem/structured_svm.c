@@ -27,6 +27,7 @@ typedef struct structured_svm {
     block base;
     structured s;
     bool squared;
+    bool resumed; /* products are with the first h to come, as they were kept */
     double C;
     working_set *set; /* [count] */
     uint32_t *order;  /* [count] of the visits */
@@ -72,6 +73,10 @@ static bool weigh(structured_svm *b, const double *h)
     if (h == b->s.h)
         return true;
     structured_weigh(&b->s, h);
+    if (b->resumed) {
+        b->resumed = false;
+        return true;
+    }
     for (uint32_t i = 0; i < b->base.count; i++) {
         working_set *set = &b->set[i];
         for (uint32_t y = 0; y < set->used; y++)
@@ -323,6 +328,18 @@ static void structured_svm_close(block *base)
     structured_close(&b->s);
 }
 
+static void structured_svm_state(block *base, archive *a)
+{
+    structured_svm *b = of(base);
+    bool weighed = b->s.h != NULL || b->resumed;
+    ARCHIVE(a, weighed);
+    if (archive_loads(a))
+        b->resumed = weighed;
+    ARCHIVE_ARRAY(a, b->order, base->count);
+    for (uint32_t i = 0; i < base->count; i++)
+        working_set_state(&b->set[i], structured_length(&b->s, i), a);
+}
+
 /* Few outputs, and for tags products of the tokens of short sentences. */
 static uint64_t structured_svm_bytes(const task *t, uint64_t outputs)
 {
@@ -335,6 +352,7 @@ const block_kind structured_svm_blocks = {
     .bytes = structured_svm_bytes,
     .open = structured_svm_open,
     .close = structured_svm_close,
+    .state = structured_svm_state,
     .epoch = structured_svm_epoch,
     .image = structured_svm_image,
     .describe = structured_svm_describe,

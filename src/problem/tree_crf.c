@@ -259,6 +259,20 @@ static void tree_crf_close(block *base)
     structured_close(&of(base)->s);
 }
 
+static void tree_crf_state(block *base, archive *a)
+{
+    tree_crf *b = of(base);
+    const uint64_t all = b->at[base->count];
+    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_ARRAY(a, b->mix, base->count);
+    ARCHIVE_ARRAY(a, b->theta, all);
+    ARCHIVE_ARRAY(a, b->mu, all);
+    ARCHIVE_ARRAY(a, b->entropy, base->count);
+    ARCHIVE_ARRAY(a, b->theta_0, all);
+    ARCHIVE_ARRAY(a, b->mu_0, all);
+    ARCHIVE_ARRAY(a, b->entropy_0, base->count);
+}
+
 /* Scores and marginals, now and at the start of the round. */
 static uint64_t tree_crf_bytes(const task *t, uint64_t outputs)
 {
@@ -271,6 +285,7 @@ const block_kind tree_crf_blocks = {
     .bytes = tree_crf_bytes,
     .open = tree_crf_open,
     .close = tree_crf_close,
+    .state = tree_crf_state,
     .epoch = tree_crf_epoch,
     .image = tree_crf_image,
     .describe = tree_crf_describe,

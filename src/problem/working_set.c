@@ -84,6 +84,31 @@ void working_set_drop_idle(working_set *w, uint32_t rounds)
     w->used = kept;
 }
 
+/* Few of the numbers of most sets are worth a name of their own. */
+void working_set_state(working_set *w, uint32_t length, archive *a)
+{
+    uint32_t used = w->used;
+    ARCHIVE(a, used);
+    if (used == 0 || !archive_has(a, "w->member", used, sizeof *w->member))
+        return;
+    if (archive_loads(a)) {
+        working_set_free(w);
+        while (w->room < used) {
+            w->used = w->room;
+            if (!working_set_reserve(w, length)) {
+                archive_refuse(a, "outputs with dual variables, for which there is no memory");
+                w->used = 0;
+                return;
+            }
+        }
+        w->used = used;
+    }
+    ARCHIVE_ARRAY(a, w->member, used);
+    for (uint32_t y = 0; y < used; y++)
+        ARCHIVE_ARRAY(a, w->gram + (uint64_t)y * w->room, used);
+    ARCHIVE_ARRAY(a, w->output, (uint64_t)used * length);
+}
+
 double working_set_sum(const working_set *w)
 {
     double all = 0;

@@ -9,8 +9,7 @@
 #ifndef PROBLEM_WORKING_SET_H
 #define PROBLEM_WORKING_SET_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/archive.h"
 
 typedef struct member {
     double now, start;    /* alpha_y: as the epochs leave it, and at the start of the round */
@@ -54,6 +53,9 @@ typedef struct set_problem {
 
 /* From slope, now and start to a new now; `was` keeps the old one. True: something has changed. */
 bool working_set_solve(working_set *w, const set_problem *p);
+
+/* Of a unit of this length; see base/archive.h. */
+void working_set_state(working_set *w, uint32_t length, archive *a);
 
 double working_set_sum(const working_set *w); /* of now */
 

@@ -4,6 +4,7 @@
 
 #include "data/data.h"
 #include "data/schema.h"
+#include "run/checkpoint.h"
 #include "run/model.h"
 #include "run/predict_sentences.h"
 #include "run/settings.h"
@@ -16,13 +17,20 @@ const char *bda_version(void)
     return BDA_VERSION;
 }
 
-static data_request request_of(const bda_comm *c, const bda_settings *s, uint64_t count, const char *const *path)
+/* K. A training that goes on keeps its blocks, on however many ranks. Collective. */
+static uint64_t choose_blocks(bda_comm *c, const bda_settings *s)
+{
+    const uint64_t before = checkpoint_blocks(c, s);
+    return before > 0 ? before : settings_blocks(s, bda_comm_size(c));
+}
+
+static data_request request_of(bda_comm *c, const bda_settings *s, uint64_t count, const char *const *path)
 {
     return (data_request){.path = path[0],
                           .others = path + 1,
                           .other_count = count - 1,
                           .zero_based = s->zero_based,
-                          .blocks = settings_blocks(s, bda_comm_size(c)),
+                          .blocks = choose_blocks(c, s),
                           .threads = (int)s->threads};
 }
 
@@ -31,7 +39,7 @@ bda_data *bda_data_read_files(bda_comm *c, const bda_settings *s, uint64_t count
 {
     err_clear(err);
     if (is_sentence_task(s->task))
-        return read_for_training(c, s, count, path, settings_blocks(s, bda_comm_size(c)), err);
+        return read_for_training(c, s, count, path, choose_blocks(c, s), err);
     data_request request = request_of(c, s, count, path);
     table_request table;
     if (settings_table(s, &table))
@@ -85,8 +93,7 @@ bda_data *bda_data_read_for(bda_comm *c, const bda_model *m, const bda_settings 
     err_clear(err);
     if (!is_sentence_task(m->task))
         return read_rows_for(c, m, s, path, err);
-    const sentences_request request = {
-        .path = path, .blocks = settings_blocks(s, bda_comm_size(c)), .threads = (int)s->threads};
+    const sentences_request request = {.path = path, .blocks = choose_blocks(c, s), .threads = (int)s->threads};
     return sentences_for_model(c, m, &request, err);
 }
 
@@ -94,14 +101,14 @@ bda_data *bda_data_rows(bda_comm *c, const bda_settings *s, uint64_t count, cons
                         const uint32_t *column, const double *value, const double *label, bda_error *err)
 {
     err_clear(err);
-    return data_copy(c, settings_blocks(s, bda_comm_size(c)), count, start, column, value, label, err);
+    return data_copy(c, choose_blocks(c, s), count, start, column, value, label, err);
 }
 
 bda_data *bda_data_rows_named(bda_comm *c, const bda_settings *s, uint64_t count, const uint64_t *start,
                               const uint32_t *column, const double *value, const char *const *label, bda_error *err)
 {
     err_clear(err);
-    return data_copy_named(c, settings_blocks(s, bda_comm_size(c)), count, start, column, value, label, err);
+    return data_copy_named(c, choose_blocks(c, s), count, start, column, value, label, err);
 }
 
 bda_data *bda_data_matrix(bda_comm *c, const bda_settings *s, const bda_matrix *matrix, bda_error *err)
@@ -109,7 +116,7 @@ bda_data *bda_data_matrix(bda_comm *c, const bda_settings *s, const bda_matrix *
     err_clear(err);
     bda_matrix m = {0};
     sized_take(&m, matrix, sizeof m);
-    return data_copy_matrix(c, settings_blocks(s, bda_comm_size(c)), &m, err);
+    return data_copy_matrix(c, choose_blocks(c, s), &m, err);
 }
 
 void bda_data_label(const bda_data *d, double *label)

@@ -12,6 +12,7 @@
 #include "data/data.h"
 #include "data/paths.h"
 #include "data/source.h"
+#include "run/checkpoint_file.h"
 #include "run/settings.h"
 #include "run/text.h"
 
@@ -223,6 +224,8 @@ bda_file_kind bda_file_is(const char *path)
         return BDA_FILE_MODEL;
     if (data_is_binary(path))
         return BDA_FILE_BINARY;
+    if (checkpoint_is(path))
+        return BDA_FILE_CHECKPOINT;
     arena memory = {0};
     bda_error ignored = {0};
     source file = {.fd = -1};

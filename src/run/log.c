@@ -33,6 +33,7 @@ static bool is_plain_option(const char *name)
 {
     static const char *const others[] = {"task", "loss", "method", "cost", "bias", "threads", "blocks", "log",
                                          "quiet", "progress", "progress-every", "max-rounds", "force", "output",
+                                         "checkpoint", "checkpoint-every", "resume",
                                          /* the method's facts say what they came to */
                                          "a1", "a2", "line-search", "step", "local-epochs", "hull"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -117,6 +118,8 @@ bool log_write_start(run_log *log, const log_start *start, const method_facts *f
         json_count(&j, "classes", start->problem->classes);
     json_real(&j, "bias", start->training->bias);
     json_count(&j, "max_rounds", start->training->max_rounds);
+    if (start->resumed)
+        json_count(&j, "resumed_round", start->resumed_round);
     if (start->training->left_open)
         json_text(&j, "choice", start->training->method->name);
     write_facts(&j, facts);

@@ -18,6 +18,8 @@ typedef struct log_start {
     const training *training;
     const problem *problem;
     double load_seconds; /* of the slowest rank */
+    bool resumed;        /* the run goes on from the state after this round: */
+    uint64_t resumed_round;
 } log_start;
 
 /* False and a sentence if it cannot be written; a pipe whose reader has left is told by log_close instead. */

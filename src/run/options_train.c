@@ -431,6 +431,29 @@ const bda_option train_options[] = {
      .preset = "",
      .help = "write a run log, one JSON object a line",
      AT(log)},
+    {.name = "checkpoint",
+     .group = "stopping",
+     .file = true,
+     .type = BDA_TEXT,
+     .argument = "FILE",
+     .preset = "",
+     .help = "keep the state of the training in FILE from time to time and where it ends, so that --resume can go on "
+             "from there; {rank} in the name: each rank has a file of its own",
+     AT(checkpoint)},
+    {.name = "checkpoint-every",
+     .group = "stopping",
+     .type = BDA_TEXT,
+     .argument = "N|TIME",
+     .preset = "5m",
+     .help = "keep it every N rounds, or after the round in which this time has passed: 90s, 10m, 1h30m",
+     AT(checkpoint_every)},
+    {.name = "resume",
+     .group = "stopping",
+     .type = BDA_FLAG,
+     .preset = "0",
+     .help =
+         "go on from the state in the file of --checkpoint, on any number of ranks; where there is none yet, begin",
+     AT(resume)},
     {FORCE},
     {ZERO_BASED},
     {QUIET, .help = "print nothing but errors and why training stopped early"},
@@ -527,8 +550,9 @@ static bda_option select_table[sizeof select_own / sizeof *select_own + sizeof t
 
 static void fill_select(void)
 {
-    static const char *const without[] = {"cost",   "l1-ratio",  "log",      "column",   "template", "trees",
-                                          "labels", "min-count", "validate", "patience", NULL};
+    static const char *const without[] = {"cost",       "l1-ratio",         "log",       "column",   "template",
+                                          "trees",      "labels",           "min-count", "validate", "patience",
+                                          "checkpoint", "checkpoint-every", "resume",    NULL};
     bda_option *to = select_table;
     for (const bda_option *o = select_own; o->name; o++)
         *to++ = *o;

@@ -99,6 +99,7 @@ static const char *describe(bda_file_kind kind)
         [BDA_FILE_C] = "a model in C",
         [BDA_FILE_PAGE] = "the page of a report",
         [BDA_FILE_CSV] = "the table of a report",
+        [BDA_FILE_CHECKPOINT] = "a checkpoint",
         [BDA_FILE_OTHER] = "nothing that bda writes",
     };
     return names[kind];

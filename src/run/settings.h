@@ -33,6 +33,8 @@ struct bda_settings {
     char validate[OPTION_TEXT];
     bool no_scaling;
     char log[OPTION_TEXT], progress[OPTION_TEXT];
+    char checkpoint[OPTION_TEXT], checkpoint_every[OPTION_TEXT];
+    bool resume;
     bool quiet, zero_based, force;
     char label[OPTION_TEXT], missing[OPTION_TEXT];
 
@@ -86,6 +88,9 @@ typedef struct training {
 
 /* Reads the settings of "train"; BDA_USAGE and a sentence where they do not fit together. */
 bool settings_training(const bda_settings *s, training *t, bda_error *err);
+
+/* Text of --checkpoint-every: rounds, or seconds where it has a unit; the other becomes 0. */
+bool settings_every(const char *text, uint64_t *rounds, double *seconds, bda_error *err);
 
 /* Is DATA a table (--format=csv or tsv)? Then fills `table`, which points into s. */
 bool settings_table(const bda_settings *s, table_request *table);

@@ -9,6 +9,7 @@
 #include "data/schema.h"
 #include "methods/auto.h"
 #include "methods/table.h"
+#include "run/checkpoint.h"
 #include "run/factors.h"
 #include "run/forecast.h"
 #include "run/log.h"
@@ -94,8 +95,8 @@ static bool start_log(training_watch *w, const bda_settings *s, const training *
     bool ok = true;
     comm_max_reals(p->comm, &load_seconds, 1);
     w->comm = s->log[0] || s->validate[0] ? p->comm : NULL;
+    w->start = (log_start){.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
     if (s->log[0]) {
-        w->start = (log_start){.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
         ok = bda_comm_rank(p->comm) > 0 || (w->log = log_open(s->log, err));
     }
     return comm_agree(p->comm, ok, err);
@@ -131,8 +132,9 @@ static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
 /* Options that cannot change a model: files have the same bytes however they were trained. */
 static bool is_recorded(const char *option)
 {
-    static const char *const without[] = {"threads",        "log",   "output", "quiet", "progress",
-                                          "progress-every", "force", NULL};
+    static const char *const without[] = {
+        "threads", "log",        "output",           "quiet",  "progress", "progress-every",
+        "force",   "checkpoint", "checkpoint-every", "resume", NULL};
     for (const char *const *name = without; *name; name++)
         if (strcmp(*name, option) == 0)
             return false;
@@ -276,6 +278,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         .started = clock_now(),
     };
     bda_model *m = NULL;
+    checkpoint *kept = NULL;
     bool ok = open_problem(&p, c, d, s, &t, err);
     plan plan = {.method = {t.method}, .options = t.options};
     if (ok && t.left_open) {
@@ -305,7 +308,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         w.vectors_before = comm_said(c)->vectors;
         w.bytes_before = comm_said(c)->bytes;
         watch_start(&w, best, p.n);
-        ok = plan_train(&plan, &p, &w.watch, err);
+        ok = checkpoint_open(&kept, &w, &plan, err) && plan_train(&plan, &p, &w.watch, err);
+        checkpoint_close(kept);
     }
     if (ok && w.error.status != BDA_OK) {
         *err = w.error;

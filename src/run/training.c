@@ -239,6 +239,30 @@ static bool check_validation(const bda_settings *s, bda_error *err)
     return validation_parse(s->validate, path, &every, err);
 }
 
+bool settings_every(const char *text, uint64_t *rounds, double *seconds, bda_error *err)
+{
+    const bda_option number = {.name = "checkpoint-every", .type = BDA_INTEGER, .least = 1, .most = INFINITY};
+    const bda_option time = {.name = "checkpoint-every", .type = BDA_TIME, .least = 0, .most = INFINITY};
+    const bool plain = strspn(text, "0123456789") == strlen(text);
+    int64_t count = 0;
+    *rounds = 0;
+    *seconds = 0;
+    if (!plain)
+        return option_set(&time, seconds, text, err);
+    const bool ok = option_set(&number, &count, text, err);
+    *rounds = (uint64_t)count;
+    return ok;
+}
+
+static bool check_checkpoint(const bda_settings *s, bda_error *err)
+{
+    uint64_t rounds;
+    double seconds;
+    if (!s->checkpoint[0] && (s->resume || settings_given(s, "checkpoint-every")))
+        return err_set(err, BDA_USAGE, "--%s needs --checkpoint=FILE", s->resume ? "resume" : "checkpoint-every");
+    return settings_every(s->checkpoint_every, &rounds, &seconds, err);
+}
+
 /* Options of single tasks. */
 static bool check_task_options(const bda_settings *s, bda_error *err)
 {
@@ -307,8 +331,8 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
         return false;
     t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
     if (!check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) || !check_options(s, t, err) ||
-        !check_class_weights(s, t, err) || !check_validation(s, err) || !check_task_options(s, err) ||
-        !check_table(s, err))
+        !check_class_weights(s, t, err) || !check_validation(s, err) || !check_checkpoint(s, err) ||
+        !check_task_options(s, err) || !check_table(s, err))
         return false;
     choose_defaults(s, task_find(s->task, t->loss, 0, NULL), t);
     bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");

@@ -71,7 +71,7 @@ static bool decide(training_watch *w, const round_report *r)
         w->reason = BDA_STALLED;
     else if (r->round >= w->max_rounds)
         w->reason = BDA_MAX_ROUNDS;
-    else if (r->seconds >= w->max_time)
+    else if (r->seconds - w->resumed_seconds >= w->max_time)
         w->reason = BDA_MAX_TIME;
     else
         return false;
@@ -149,6 +149,13 @@ static double other_seconds(training_watch *w, const round_report *r)
     return other;
 }
 
+static void take_gap(training_watch *w, double gap)
+{
+    w->now.relative_gap = part(gap, w->now.best_primal);
+    w->now.gap_of_start = part(gap, w->first_gap);
+    w->watch.to_go = w->now.has_dual && w->target > 0 ? gap_to_judge(w) / w->target : INFINITY;
+}
+
 /* What round r changes in what was seen; `better`: its model is the best so far. False: no numbers. */
 static bool take_round(training_watch *w, const round_report *r, bool *better)
 {
@@ -165,6 +172,8 @@ static bool take_round(training_watch *w, const round_report *r, bool *better)
         now->best_primal = r->primal;
     now->size = sizeof *now;
     w->shared |= r->shares;
+    w->finished = r->finished;
+    w->stalled = r->stalled;
     now->round = r->round;
     now->seconds = r->seconds;
     now->primal = r->primal;
@@ -172,11 +181,18 @@ static bool take_round(training_watch *w, const round_report *r, bool *better)
     now->step = r->step;
     now->target = now->has_dual ? w->target : 0;
     now->target_of_start = w->of_start;
-    const double gap = now->has_dual ? best_gap(w, r) : NAN;
-    now->relative_gap = part(gap, now->best_primal);
-    now->gap_of_start = part(gap, w->first_gap);
-    w->watch.to_go = now->has_dual && w->target > 0 ? gap_to_judge(w) / w->target : INFINITY;
+    take_gap(w, now->has_dual ? best_gap(w, r) : NAN);
     return true;
+}
+
+/* What methods go by, for a run that goes on from here one day, as if it had not ended. */
+static void forget_end(training_watch *w, const round_report *r)
+{
+    const bda_progress now = w->now;
+    round_report before = *r;
+    before.gap = r->gap_before;
+    take_gap(w, best_gap(w, &before));
+    w->now = now;
 }
 
 static bool watch_ends(watch *self, const round_report *report, double *to_go)
@@ -205,6 +221,8 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
+    if (stop && r->for_end)
+        forget_end(w, r);
     if (w->validation && !validate(w, r, stop, weights))
         return true;
     if (w->validation && !stop && validation_is_over(w->validation)) {
@@ -219,6 +237,40 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     if (r->kept_best ? stop && r->primal <= now->best_primal : better)
         keep_weights(w, r, weights);
     return stop;
+}
+
+void watch_archive(archive *a, training_watch *w)
+{
+    comm *c = w->start.problem->comm;
+    uint64_t vectors = comm_said(c)->vectors - w->vectors_before, bytes = comm_said(c)->bytes - w->bytes_before;
+    ARCHIVE(a, w->first_gap);
+    ARCHIVE(a, w->told_seconds);
+    ARCHIVE(a, w->now);
+    ARCHIVE(a, w->watch.to_go);
+    ARCHIVE(a, w->repaired);
+    ARCHIVE(a, w->finished);
+    ARCHIVE(a, w->stalled);
+    ARCHIVE(a, w->shared);
+    ARCHIVE(a, vectors);
+    ARCHIVE(a, bytes);
+    ARCHIVE_ARRAY(a, w->best_w, w->n);
+    if (!archive_loads(a))
+        return;
+    w->vectors_before = comm_said(c)->vectors - vectors;
+    w->bytes_before = comm_said(c)->bytes - bytes;
+    w->resumed_seconds = w->now.seconds;
+    w->started = clock_now() - w->now.seconds;
+}
+
+bool watch_resume(training_watch *w, bool last)
+{
+    w->start.resumed = true;
+    w->start.resumed_round = w->now.round;
+    if (w->comm && !begin_log(w))
+        return true;
+    const round_report r = {
+        .round = w->now.round, .seconds = w->now.seconds, .finished = w->finished, .stalled = w->stalled};
+    return last && decide(w, &r);
 }
 
 void watch_start(training_watch *w, double *best_w, uint64_t n)

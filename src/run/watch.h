@@ -9,6 +9,7 @@
 #ifndef RUN_WATCH_H
 #define RUN_WATCH_H
 
+#include "base/archive.h"
 #include "problem/method.h"
 #include "run/log.h"
 
@@ -20,7 +21,8 @@ typedef struct training_watch {
     bool target_given; /* somebody asked for it */
     bool of_start;     /* it is the part of the first gap, not of the objective, that may be left */
     uint64_t max_rounds;
-    double max_time;              /* NAN: none */
+    double max_time;              /* NAN: none; since it began, or since it was resumed at: */
+    double resumed_seconds;       /* 0: it was not */
     const bda_observer *observer; /* or NULL */
     run_log *log;                 /* or NULL */
     double started;               /* when the training began, by clock_now; later by what was no training since */
@@ -38,13 +40,19 @@ typedef struct training_watch {
     double repaired;     /* the largest of the reports */
     double *best_w;      /* [n] */
     uint64_t n;
-    bool shared; /* in some round */
+    bool finished, stalled; /* the last report said so */
+    bool shared;            /* in some round */
     bda_reason reason;
     bda_error error;
 } training_watch;
 
 /* The rounds begin. best_w: [n], the caller's. */
 void watch_start(training_watch *w, double *best_w, uint64_t n);
+
+/* What it has seen, by one walk (base/archive.h); loading, clock and counts of messages go on from there. `last`: the run
+ * had ended. watch_resume then writes the first line of the log; true: there is still nothing more to do. Collective. */
+void watch_archive(archive *a, training_watch *w);
+bool watch_resume(training_watch *w, bool last);
 
 /* Was all done that was asked for? See bda_outcome. */
 bool watch_complete(const training_watch *w);

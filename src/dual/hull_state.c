@@ -1,0 +1,128 @@
+/* hull_state.c - what a run of hull holds after a round was reported, by one walk over it. What has memory comes first,
+ * so that a run that goes on from it can take the same; z_now, slopes and what the momentum works with are made anew
+ * in each round. */
+#include "dual/hull.h"
+
+static void choice_of_form(archive *a, hull_run *r)
+{
+    ARCHIVE(a, r->form);
+    ARCHIVE(a, r->asked_epochs);
+    ARCHIVE(a, r->an_epoch);
+    ARCHIVE(a, r->choosing);
+    ARCHIVE(a, r->sparing);
+    ARCHIVE(a, r->message_seconds);
+    ARCHIVE(a, r->pass_seconds);
+    if (r->form == HULL_MOMENTUM && pool_is_open(&r->d.pool) && r->d.models > 1)
+        archive_refuse(a, "momentum of one model");
+}
+
+static void plain_rounds(archive *a, hull_run *r)
+{
+    ARCHIVE(a, r->plain.on);
+    ARCHIVE(a, r->plain.a1);
+    ARCHIVE(a, r->plain.visited);
+    ARCHIVE(a, r->plain.epochs);
+    ARCHIVE(a, r->plain.judgement);
+}
+
+static void points(archive *a, hull_run *r)
+{
+    const uint64_t n = r->d.p->n;
+    ARCHIVE(a, r->point);
+    ARCHIVE(a, r->points);
+    ARCHIVE(a, r->kept_solutions);
+    ARCHIVE(a, r->kept_images);
+    ARCHIVE(a, r->product);
+    ARCHIVE(a, r->linear);
+    ARCHIVE(a, r->newest_solution);
+    ARCHIVE(a, r->solution_gain);
+    ARCHIVE(a, r->image_gain);
+    ARCHIVE(a, r->since_image);
+    for (int k = 0; k < 2 * r->ring; k++)
+        ARCHIVE_ARRAY(a, r->image[k], n);
+}
+
+static void primal_side(archive *a, hull_run *r)
+{
+    const uint64_t n = r->d.p->n;
+    ARCHIVE(a, r->newest);
+    ARCHIVE(a, r->best_primal);
+    ARCHIVE(a, r->now_primal);
+    ARCHIVE(a, r->stepped);
+    ARCHIVE(a, r->stretch);
+    ARCHIVE(a, r->rounds_since_length);
+    ARCHIVE(a, r->length_patience);
+    ARCHIVE_ARRAY(a, r->best, n);
+    if (r->last_step)
+        ARCHIVE_ARRAY(a, r->last_step, n);
+    if (r->aim)
+        ARCHIVE_ARRAY(a, r->aim, n);
+}
+
+static void momentum(archive *a, hull_run *r)
+{
+    ARCHIVE(a, r->t_now);
+    ARCHIVE(a, r->a1);
+    ARCHIVE(a, r->moved);
+    if (r->v_before)
+        ARCHIVE_ARRAY(a, r->v_before, r->d.p->n);
+}
+
+static void hull_whole(archive *a, void *run)
+{
+    hull_run *r = run;
+    bool has_best = r->best, has_points = r->slopes;
+    int ring = r->ring;
+    bda_error err = {0};
+    ARCHIVE(a, has_best);
+    ARCHIVE(a, has_points);
+    ARCHIVE(a, ring);
+    choice_of_form(a, r);
+    if (ring < 0 || ring > HULL_RING)
+        archive_refuse(a, "ring");
+    if (archive_loads(a) && !a->wrong)
+        if ((has_best && !hull_begin_primal(r, &err)) || (has_points && !hull_take_points(r, ring, &err)))
+            archive_refuse(a, "the points of hull, for which there is no memory");
+    dual_whole(a, &r->d);
+    plain_rounds(a, r);
+    if (has_best && !a->wrong)
+        primal_side(a, r);
+    if (has_points && !a->wrong) {
+        points(a, r);
+        momentum(a, r);
+    }
+}
+
+static void margins(archive *a, const hull_run *r, double *const *z, uint64_t k)
+{
+    if (z)
+        ARCHIVE_ARRAY(a, z[k], r->part[k].count * r->part[k].width);
+}
+
+static void hull_block(archive *a, void *run, uint64_t k)
+{
+    hull_run *r = run;
+    if (r->best) {
+        margins(a, r, r->z_best, k);
+        margins(a, r, r->z_step, k);
+        margins(a, r, r->z_aim, k);
+    }
+    dual_block(a, &r->d, k);
+}
+
+static method_state state_of(hull_run *r)
+{
+    return (method_state){r, hull_whole, hull_block};
+}
+
+bool hull_resume(hull_run *r, uint64_t *t, bool *stop)
+{
+    const method_state state = state_of(r);
+    return stage_resume(r->d.watch, &state, t, stop);
+}
+
+bool hull_keep(hull_run *r, uint64_t t, bool stop)
+{
+    const method_state state = state_of(r);
+    return stage_keep(r->d.watch, &state, t, stop);
+}
