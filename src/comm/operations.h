@@ -1,5 +1,5 @@
 /* operations.h - private to src/comm and its tests: what a communicator consists of, and the few operations that MPI
- * (mpi.c) and a single rank (single.c) each provide. Everything else is built on them in comm.c and vectors.c.
+ * (launch.c) and a single rank (single.c) each provide. Everything else is built on them in comm.c and vectors.c.
  *
  * A count is that of one message and fits an int; callers cut what is longer, at comm_limit elements. 64-bit sums
  * wrap around, so they serve signed numbers, unsigned ones and raw bits to which the other ranks add 0.
@@ -30,7 +30,7 @@ struct bda_comm {
     arena memory;
     int64_t *units;     /* [COMM_UNITS] the part of a vector, or of collected bytes, that is on its way */
     uint64_t *per_rank; /* [size] */
-    void *link;         /* what mpi.c needs */
+    void *link;         /* what launch.c needs */
 };
 
 /* The structure and its buffers; not collective. */
