@@ -96,9 +96,8 @@ static bool start_log(training_watch *w, const bda_settings *s, const training *
     comm_max_reals(p->comm, &load_seconds, 1);
     w->comm = s->log[0] || s->validate[0] ? p->comm : NULL;
     w->start = (log_start){.settings = s, .training = t, .problem = p, .load_seconds = load_seconds};
-    if (s->log[0]) {
+    if (s->log[0])
         ok = bda_comm_rank(p->comm) > 0 || (w->log = log_open(s->log, err));
-    }
     return comm_agree(p->comm, ok, err);
 }
 
