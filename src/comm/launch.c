@@ -1,5 +1,6 @@
 /* launch.c - a communicator over MPI, through part.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm/operations.h"
 #include "comm/part.h"
@@ -61,15 +62,28 @@ static const comm_operations mpi = {.sum = mpi_sum,
                                     .swap = mpi_swap,
                                     .close = mpi_close};
 
-/* Collective, also in its failures: a rank without memory is known to all before anyone returns. */
+/* BDA_SHARED_MEMORY=off: what runs on one machine behaves as on several. */
+static bool choose_sharing(comm *c, bda_error *err)
+{
+    const char *word = getenv("BDA_SHARED_MEMORY");
+    c->apart = word && strcmp(word, "off") == 0;
+    return !word || !*word || c->apart || strcmp(word, "on") == 0 ||
+           err_set(err, BDA_FAILED, "the environment has BDA_SHARED_MEMORY=%.100s, which must be on or off", word);
+}
+
+/* Collective, also in its failures: a rank that cannot go on is known to all before anyone returns. */
 static bda_comm *duplicate(const mpi_part *part, const void *original, bool ends_mpi, bda_error *err)
 {
     int rank, size;
     const part_link link = part->duplicate(original, &rank, &size);
     comm *c = comm_new(&mpi, rank, size, err);
     mpi_link *l = c ? ARENA_TAKE(&c->memory, mpi_link, 1, err) : NULL;
-    if (!part->agree(link, l != NULL)) {
+    bool good = part->agree(link, l != NULL);
+    if (!good)
         err_set(err, BDA_FAILED, "out of memory on another rank, for its communicator");
+    else if (!(good = part->agree(link, choose_sharing(c, err))))
+        err_set(err, BDA_FAILED, "BDA_SHARED_MEMORY of another rank is neither on nor off");
+    if (!good) {
         comm_delete(c);
         part->free(link);
         return NULL;

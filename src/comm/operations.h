@@ -26,6 +26,7 @@ typedef struct comm_operations {
 struct bda_comm {
     const comm_operations *operations;
     int rank, size;
+    bool apart; /* ranks share no memory, be they on one machine or not */
     comm_stats said;
     arena memory;
     int64_t *units;     /* [COMM_UNITS] the part of a vector, or of collected bytes, that is on its way */

@@ -94,7 +94,7 @@ void *comm_share(comm *c, uint64_t bytes)
     if (c->size == 1)
         return comm_share_alone(bytes);
     invitation to = {0};
-    void *p = c->rank == 0 ? make(&to, bytes) : NULL;
+    void *p = c->rank == 0 && !c->apart ? make(&to, bytes) : NULL;
     comm_broadcast(c, 0, &to, sizeof to);
     if (c->rank > 0)
         p = join(&to, bytes);

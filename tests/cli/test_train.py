@@ -1,8 +1,10 @@
 """bda train: the run log, how training ends, what options do to the model, and that ranks and threads do nothing."""
 import math
+import os
 import re
 import shutil
 import subprocess
+import unittest.mock
 
 import support
 
@@ -316,6 +318,21 @@ class Ranks(support.Case):
         self.works("train", "--log=log", "--blocks=2", "d", "m12", ranks=2)
         self.assertFalse(any(r["choice"].endswith("-lock-free") for r in self.log("log")[1:-1]))
         self.assertEqual(self.learned("m12"), self.learned("m2"))
+
+    def test_ranks_that_share_no_memory(self):
+        """As on several machines, whatever the blocks are."""
+        self.write("d", support.libsvm(support.problem(rows=2600, features=40000, nonzeros=40)))
+        self.works("train", "--hull=fused", "--blocks=2", "--log=log", "d", "m1")
+        with unittest.mock.patch.dict(os.environ, BDA_SHARED_MEMORY="off"):
+            self.works("train", "--hull=fused", "--log=log", "d", "m2", ranks=2)
+            self.assertFalse(any("lock-free" in r["choice"] for r in self.log("log")[1:-1]))
+            self.fails(2, "train", "--threads-mode=lock-free", "--method=hull", "--hull=momentum", "d", "m", ranks=2,
+                       says=["one machine"])
+        self.assertEqual(self.learned("m1")["weights"], self.learned("m2")["weights"])
+        with unittest.mock.patch.dict(os.environ, BDA_SHARED_MEMORY="no"):
+            r = self.bda("train", "d", "m", ranks=2)
+            self.assertEqual(r.returncode, 1, r.stderr)
+            self.assertIn("BDA_SHARED_MEMORY=no, which must be on or off", r.stderr)
 
     def test_more_ranks_than_rows(self):
         self.write("d", "1 1:1\n-1 2:1\n")

@@ -221,13 +221,16 @@ static void run_options(comm *all, comm *single, const goal *task)
         }
 }
 
-/* All blocks of all ranks share one u: whatever each knows of the others when, what holds in every round holds. */
+/* All blocks of all ranks share one u: whatever each knows of the others when, what holds in every round holds. Ranks
+ * that are kept apart have one each, and hull no momentum. */
 static void run_sharing(comm *all, comm *single, const goal *task)
 {
+    const char *sharing = getenv("BDA_SHARED_MEMORY");
+    const unsigned forms = sharing && strcmp(sharing, "off") == 0 ? HULL_ONE_VECTOR : HULL_MOMENTUM;
     static const char *const names[] = {"hull", "bda", "auto"};
     for (int form = HULL_FUSED; form <= HULL_MOMENTUM; form++, turn++) {
         setup s = setup_of(task, method_find(names[form - 1]), 60, turn % 2 ? 6 : (uint64_t)size);
-        s.options.hull = (hull_form)(1 + turn % 3);
+        s.options.hull = (hull_form)(1 + turn % forms);
         s.options.sharing = SHARE_MEMORY;
         s.options.local_epochs = form == HULL_FUSED ? 2 : EPOCHS_AS_NEEDED;
         s.penalty = (int)(turn % 4);

@@ -305,6 +305,15 @@ static void test_growth(void)
     mem_free(x, held);
 }
 
+/* Ranks that are kept apart, as on machines of their own. */
+static void test_not_shared(comm *c)
+{
+    CHECK(!comm_share(c, 8) && !comm_share(c, 1 << 20));
+    double *alone = comm_share_alone(sizeof *alone); /* for threads */
+    CHECK(alone && *alone == 0);
+    comm_unshare(alone, sizeof *alone);
+}
+
 /* What each rank writes to its part, all read after they have met; it comes zeroed, and nothing has a name that would
  * stay behind. */
 static void test_shared(comm *c)
@@ -436,7 +445,10 @@ int main(void)
     test_exchange(single);
     test_agree(c);
     test_growth();
-    test_shared(c);
+    if (getenv("BDA_SHARED_MEMORY"))
+        test_not_shared(c);
+    else
+        test_shared(c);
     test_statistics(c);
     test_host_communicator();
     bda_comm_free(single);
