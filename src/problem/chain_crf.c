@@ -27,19 +27,23 @@
 #define STEP_LEAST 0.02 /* where a search begins at least */
 #define STEP_EXACT 0.1  /* relative change of g at which a search ends */
 #define STEPS_MOST 8
-#define AHEAD_KEEPS 0.3 /* of every probability, when a block begins ahead of alpha */
+#define NEGLIGIBLE 1e-6   /* of the square of a token's movement: smaller d are left out of searches */
+#define SURELY_APART 1e-6 /* of its terms: a divergence above that has digits enough as their difference */
+#define AHEAD_KEEPS 0.3   /* of every probability, when a block begins ahead of alpha */
 
 /* Marginals of a unit: nodes [length][stride], edges [length - 1][T][stride]. */
 typedef struct chain_crf {
     block base;
     structured s;
     double C;
-    uint64_t *at;      /* [count + 1] where a unit's marginals begin */
-    double *now;       /* as the epochs leave them */
-    double *start;     /* at the start of the round */
-    double *step;      /* [count] g of the last visit */
-    uint32_t *order;   /* [count] of the visits */
-    double *direction; /* [largest] marginals of the model, then d */
+    uint64_t *at;          /* [count + 1] where a unit's marginals begin */
+    double *now;           /* as the epochs leave them */
+    double *start;         /* at the start of the round */
+    double *entropy;       /* [count] of now, where it is known, else NAN */
+    double *entropy_start; /* [count] of start, likewise */
+    double *step;          /* [count] g of the last visit */
+    uint32_t *order;       /* [count] of the visits */
+    double *direction;     /* [largest] marginals of the model, then d */
 } chain_crf;
 
 static chain_crf *of(block *b)
@@ -74,16 +78,32 @@ static chain chain_of(const chain_crf *b, uint32_t i, const double *S)
 
 /* ---- the search along d ---------------------------------------------------------------------------------------- */
 
-/* sum of d log(mu + g d) and of d^2 / (mu + g d) over n numbers, whole lanes */
-LANES_INLINE void entropy_along(const double *mu, const double *d, uint64_t n, double g, double *slope, double *bend)
+/* Is no |d| of the lanes above `least`? */
+LANES_INLINE bool is_still(const double *d, double least)
+{
+    double most = 0;
+    for (int k = 0; k < LANES; k++) {
+        const double size = fabs(d[k]);
+        most = size > most ? size : most;
+    }
+    return most <= least;
+}
+
+/* sum of d log(mu + g d) and of d^2 / (mu + g d) over n numbers, whole lanes, but for those where |d| <= least: most
+ * pairs of tags are next to impossible, and stay so */
+LANES_INLINE void entropy_along(const double *mu, const double *d, uint64_t n, double g, double least, double *slope,
+                                double *bend)
 {
     double a[LANES] = {0}, b[LANES] = {0};
-    for (uint64_t j = 0; j < n; j += LANES)
+    for (uint64_t j = 0; j < n; j += LANES) {
+        if (is_still(d + j, least))
+            continue;
         for (int k = 0; k < LANES; k++) {
             const double x = mu[j + k] + g * d[j + k], at = x < DBL_MIN ? DBL_MIN : x;
             a[k] += d[j + k] * lanes_log(at);
             b[k] += d[j + k] * d[j + k] / at;
         }
+    }
     *slope += lanes_add(a);
     *bend += lanes_add(b);
 }
@@ -91,14 +111,14 @@ LANES_INLINE void entropy_along(const double *mu, const double *d, uint64_t n, d
 /* The derivatives of -H(mu + g d) by g. */
 WIDE_VECTORS
 static void negative_entropy_along(uint64_t length, uint64_t T, uint64_t stride, const double *mu, const double *d,
-                                   double g, double *slope, double *bend)
+                                   double g, double least, double *slope, double *bend)
 {
     const uint64_t nodes = length * stride;
     double inner_slope = 0, inner_bend = 0;
     *slope = *bend = 0;
-    entropy_along(mu, d, stride, g, slope, bend);
-    entropy_along(mu, d, nodes - stride, g, &inner_slope, &inner_bend);
-    entropy_along(mu + nodes, d + nodes, (length - 1) * T * stride, g, slope, bend);
+    entropy_along(mu, d, stride, g, least, slope, bend);
+    entropy_along(mu, d, nodes - stride, g, least, &inner_slope, &inner_bend);
+    entropy_along(mu + nodes, d + nodes, (length - 1) * T * stride, g, least, slope, bend);
     *slope -= inner_slope;
     *bend -= inner_bend;
 }
@@ -122,6 +142,7 @@ static void subtract(double *restrict from, const double *restrict x, uint64_t n
 typedef struct line {
     const double *mu, *d;
     uint64_t length, T, stride;
+    double least; /* d that matters */
     double slope; /* of what is linear in g */
     double curve; /* of what is quadratic */
 } line;
@@ -129,7 +150,7 @@ typedef struct line {
 static double slope_at(const line *l, double g, double *bend)
 {
     double slope;
-    negative_entropy_along(l->length, l->T, l->stride, l->mu, l->d, g, &slope, bend);
+    negative_entropy_along(l->length, l->T, l->stride, l->mu, l->d, g, l->least, &slope, bend);
     *bend += l->curve;
     return slope + l->slope + g * l->curve;
 }
@@ -171,6 +192,16 @@ static void add_damping(const chain_crf *b, uint32_t i, double a2, const double 
     l->curve += a2 * b->C * curve;
 }
 
+/* Nearer to the optimum slopes fall with the square of d, and so does what may be left out. */
+static double least_of(const chain_crf *b, uint32_t i, const double *d)
+{
+    double all = 0;
+    for (uint64_t j = 0; j < nodes_of(b, i); j++)
+        all += fabs(d[j]);
+    all /= structured_length(&b->s, i);
+    return NEGLIGIBLE * all * all;
+}
+
 /* S'd: by what the model would have it rise. */
 static double score_along(const chain_crf *b, uint32_t i, const double *S, const double *x)
 {
@@ -195,7 +226,8 @@ static uint64_t visit(chain_crf *b, uint32_t i, const subproblem *s, const doubl
     units->kind->sum(units, i, units->S, d);
     subtract(d, mu, marginals_of(b, i));
     units->kind->expect(units, i, 1, d, x);
-    line l = {mu, d, structured_length(units, i), (uint64_t)units->tags, (uint64_t)units->stride, 0, 0};
+    line l = {mu, d, structured_length(units, i), (uint64_t)units->tags, (uint64_t)units->stride, least_of(b, i, d),
+              0,  0};
     l.slope = -score_along(b, i, units->S, x);
     l.curve = s->a1 > 0 ? s->a1 * b->C * structured_chain_norm(units, i, x) : 0;
     if (isnan(l.curve))
@@ -203,6 +235,7 @@ static uint64_t visit(chain_crf *b, uint32_t i, const subproblem *s, const doubl
     add_damping(b, i, s->a2, d, &l);
     const double g = b->step[i] = search_line(&l, fmax(b->step[i], STEP_LEAST));
     add_scaled(mu, g, d, marginals_of(b, i));
+    b->entropy[i] = NAN;
     const uint64_t table = units->kind->table(units, structured_length(units, i));
     const double scale = -b->C * g * (coupled ? s->a1 : 1);
     for (uint64_t j = 0; j < table; j++)
@@ -253,6 +286,34 @@ static double entropy_of(const chain_crf *b, uint32_t i, const double *mu)
     return chain_entropy((int)structured_length(&b->s, i), b->s.tags, mu, mu + nodes_of(b, i));
 }
 
+static double entropy_now(chain_crf *b, uint32_t i)
+{
+    if (isnan(b->entropy[i]))
+        b->entropy[i] = entropy_of(b, i, b->now + b->at[i]);
+    return b->entropy[i];
+}
+
+static double entropy_start(chain_crf *b, uint32_t i)
+{
+    if (isnan(b->entropy_start[i]))
+        b->entropy_start[i] = entropy_of(b, i, b->start + b->at[i]);
+    return b->entropy_start[i];
+}
+
+/* KL(mu | p) = log Z - S'mu - H as long as that does not cancel, otherwise as a sum of terms that are not negative. */
+static double divergence_of(chain_crf *b, uint32_t i, double log_z)
+{
+    structured *s = &b->s;
+    const double *mu = b->now + b->at[i];
+    s->kind->expect(s, i, 1, mu, s->x);
+    const double score = score_along(b, i, s->S, s->x), entropy = entropy_now(b, i), apart = log_z - score - entropy;
+    memset(s->x, 0, s->kind->table(s, structured_length(s, i)) * sizeof *s->x);
+    if (apart > SURELY_APART * (fabs(log_z) + fabs(score) + entropy))
+        return apart;
+    const chain c = chain_of(b, i, s->S);
+    return chain_divergence(&c, mu, mu + nodes_of(b, i), s->work);
+}
+
 /* The gap of a unit is C times the divergence of mu from the model: a sum of terms that cannot be negative. */
 static void chain_crf_evaluate(block *base, const double *w, double travelled, block_value *value)
 {
@@ -262,15 +323,14 @@ static void chain_crf_evaluate(block *base, const double *w, double travelled, b
     sum loss = {0, 0}, conjugate = {0, 0}, gap = {0, 0};
     uint64_t cells = 0;
     for (uint32_t i = 0; i < base->count; i++) {
-        const double *mu = b->now + b->at[i];
         if (w)
             cells += s->kind->score(s, i, w, s->S);
         else
             memset(s->S, 0, s->kind->table(s, structured_length(s, i)) * sizeof *s->S);
-        const chain c = chain_of(b, i, s->S);
-        sum_add(&loss, b->C * (s->kind->sum(s, i, s->S, NULL) - s->kind->total(s, i, s->S, structured_gold(s, i))));
-        sum_add(&conjugate, -b->C * entropy_of(b, i, mu));
-        sum_add(&gap, b->C * chain_divergence(&c, mu, mu + nodes_of(b, i), s->work));
+        const double log_z = s->kind->sum(s, i, s->S, NULL);
+        sum_add(&loss, b->C * (log_z - s->kind->total(s, i, s->S, structured_gold(s, i))));
+        sum_add(&conjugate, -b->C * entropy_now(b, i));
+        sum_add(&gap, b->C * divergence_of(b, i, log_z));
     }
     *value = (block_value){
         .cells = (double)cells, .loss = sum_value(&loss), .conjugate = sum_value(&conjugate), .gap = sum_value(&gap)};
@@ -292,17 +352,17 @@ static void chain_crf_ray(const block *base, int trials, const double *eta, doub
     for (uint32_t i = 0; i < base->count; i++) {
         const double *start = b->start + b->at[i], *now = b->now + b->at[i];
         const uint64_t n = marginals_of(b, i), length = structured_length(&b->s, i);
-        const double before = entropy_of(b, i, start);
+        const double before = entropy_start(b, i);
         for (int k = 0; k < trials; k++) {
             double unused, at = 0;
             if (slope) {
                 changes(b, i);
                 negative_entropy_along(length, (uint64_t)b->s.tags, (uint64_t)b->s.stride, start, b->direction,
-                                       eta[k], &at, &unused);
+                                       eta[k], 0, &at, &unused);
             }
-            for (uint64_t j = 0; j < n; j++)
+            for (uint64_t j = 0; j < n && eta[k] != 1; j++)
                 mu[j] = fmax(start[j] + eta[k] * (now[j] - start[j]), 0);
-            sum_add(&all[k], b->C * (before - entropy_of(b, i, mu)));
+            sum_add(&all[k], b->C * (before - (eta[k] == 1 ? entropy_now(b, i) : entropy_of(b, i, mu))));
             sum_add(&along[k], b->C * at);
         }
     }
@@ -320,6 +380,8 @@ static void chain_crf_move(block *base, double eta)
     for (uint64_t j = 0; j < n && eta != 1; j++)
         b->now[j] = fmax(b->start[j] + eta * (b->now[j] - b->start[j]), 0);
     memcpy(b->start, b->now, n * sizeof *b->now);
+    for (uint32_t i = 0; i < base->count; i++)
+        b->entropy_start[i] = b->entropy[i] = eta == 1 ? b->entropy[i] : NAN;
 }
 
 /* The largest beta' <= beta for which mu + beta' (mu - mu before) keeps a part of every probability: slopes are
@@ -341,9 +403,11 @@ static void chain_crf_advance(block *base, double beta, const double *h, double 
         const bool moved = changes(b, i);
         const double own = shortened(b, i, beta);
         memcpy(before, mu, marginals_of(b, i) * sizeof *mu);
+        b->entropy_start[i] = b->entropy[i];
         if (!moved || beta == 0)
             continue;
         add_scaled(mu, own, b->direction, marginals_of(b, i));
+        b->entropy[i] = NAN;
         b->s.kind->expect(&b->s, i, -b->C * (own - beta), b->direction, b->s.x);
         b->s.kind->spread(&b->s, i, b->s.x, h, u);
     }
@@ -353,6 +417,7 @@ static void chain_crf_take_back(block *base)
 {
     chain_crf *b = of(base);
     memcpy(b->now, b->start, b->at[base->count] * sizeof *b->now);
+    memcpy(b->entropy, b->entropy_start, base->count * sizeof *b->entropy);
 }
 
 static double chain_crf_largest_norm(const block *base)
@@ -395,6 +460,8 @@ static block *chain_crf_open(arena *memory, const block *base, bda_error *err)
     const uint64_t all = b->at[base->count];
     if (!(b->now = ARENA_TAKE(memory, double, all + 1, err)) ||
         !(b->start = ARENA_TAKE(memory, double, all + 1, err)) ||
+        !(b->entropy = ARENA_TAKE(memory, double, base->count + 1, err)) ||
+        !(b->entropy_start = ARENA_TAKE(memory, double, base->count + 1, err)) ||
         !(b->step = ARENA_TAKE(memory, double, base->count + 1, err)) ||
         !(b->order = ARENA_TAKE(memory, uint32_t, base->count + 1, err)) ||
         !(b->direction = ARENA_TAKE(memory, double, (longest + longest * T) * stride + 1, err)))
