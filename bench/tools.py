@@ -25,7 +25,7 @@ SCALES = {"rcv1": 0.3, "url": 0.09, "kddb": 0.03, "webspam": 0.013}
 LIBLINEAR = {"hinge": "3", "squared-hinge": "1", "logistic": "7"}
 
 # loaded: seconds until the data file was closed; solved: until the model's was opened
-Run = namedtuple("Run", "seconds rss status output loaded solved")
+Run = namedtuple("Run", "seconds rss status output loaded solved cpu")
 Trained = namedtuple("Trained", "seconds start rounds end")
 
 
@@ -95,7 +95,8 @@ def run(command, watched=None, written=None):
         seconds = time.perf_counter() - begin
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        return Run(seconds, usage.ru_maxrss * 1024, child.returncode, out.read(), loaded, solved)
+        return Run(seconds, usage.ru_maxrss * 1024, child.returncode, out.read(), loaded, solved,
+                   usage.ru_utime + usage.ru_stime)
 
 
 def fastest(runs):
@@ -207,6 +208,17 @@ def real_sets(names):
         elif name == "mnist-scale" and real_sets(["mnist"]):
             found[name] = scaled(real_sets(["mnist"])["mnist"], 1 / 255, os.path.join(CACHE, name))
     return found
+
+
+def corpus(name, file):
+    """A corpus of sentences: in BDA_DATA, a directory of directories, or beside the project, plain or packed."""
+    plain = os.path.join(CACHE, f"{name}-{file}")
+    for place in (os.environ.get("BDA_DATA", CACHE), os.path.join(ROOT, "..", "shared", "data")):
+        if not os.path.exists(plain) and os.path.isdir(os.path.join(place, name)):
+            unpacked(os.path.join(place, name, file), plain)
+    if not os.path.exists(plain):
+        raise Missing(f"{name}/{file} is not at hand; BDA_DATA names a directory that has it")
+    return plain
 
 
 def split_at_5(source, target):

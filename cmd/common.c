@@ -41,8 +41,8 @@ void note_data(const invocation *v, const bda_data *data, const char *path)
     if (d.features > 0 || d.tokens == 0)
         snprintf(features, sizeof features, ", %llu features", (unsigned long long)d.features);
     if (d.tokens > 0)
-        snprintf(holds, sizeof holds, "%llu sentences, %llu tokens%s", (unsigned long long)d.instances,
-                 (unsigned long long)d.tokens, features);
+        snprintf(holds, sizeof holds, "%llu sentence%s, %llu token%s%s", (unsigned long long)d.instances,
+                 d.instances == 1 ? "" : "s", (unsigned long long)d.tokens, d.tokens == 1 ? "" : "s", features);
     else
         snprintf(holds, sizeof holds, "%llu instances%s, %llu nonzeros", (unsigned long long)d.instances, features,
                  (unsigned long long)d.nonzeros);
