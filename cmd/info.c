@@ -1,4 +1,4 @@
-/* info.c - `bda info`: what a model or a data file holds. */
+/* info.c - `bda info`: what a model, a data file or a checkpoint holds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,15 +212,52 @@ static bool show_data(const invocation *v, bda_error *err)
     return bda_comm_agree(v->comm, ok, err);
 }
 
+static bool show_checkpoint(const invocation *v, bda_error *err)
+{
+    const char *path = v->argument[0];
+    if (is_set(v, "json"))
+        return bda_checkpoint_describe(path, "-", err);
+    bda_checkpoint_summary c = {.size = sizeof c};
+    if (!bda_checkpoint_summarise(path, &c, err))
+        return false;
+    char gap[80] = "";
+    if (!isnan(c.relative_gap))
+        describe_gap(c.relative_gap, gap, sizeof gap);
+    print_head("checkpoint", path);
+    printf("  written by   bda %s, %llu rank%s\n", c.version, (unsigned long long)c.ranks, c.ranks == 1 ? "" : "s");
+    printf("  training     --task=%s --loss=%s, %s, %llu instances in %llu block%s\n", c.task, c.loss, c.method,
+           (unsigned long long)c.instances, (unsigned long long)c.blocks, c.blocks == 1 ? "" : "s");
+    printf("  after        round %llu, %.1f s%s\n", (unsigned long long)c.round, c.seconds,
+           c.ended ? ", where the training ended" : "");
+    printf("  objective    %.15g%s\n", c.primal, gap);
+    printf("  size         %.3g MB", (double)c.bytes * 1e-6);
+    if (c.parts_here < c.parts)
+        printf(", of which this file has %llu of %llu parts", (unsigned long long)c.parts_here,
+               (unsigned long long)c.parts);
+    printf("\n");
+    return true;
+}
+
+/* A model or a checkpoint; of other files the ranks read their parts. */
+static bool is_state(const char *path)
+{
+    return bda_is_model(path) || bda_file_is(path) == BDA_FILE_CHECKPOINT;
+}
+
+static bool show_state(const invocation *v, bda_error *err)
+{
+    return bda_is_model(v->argument[0]) ? show_model(v, err) : show_checkpoint(v, err);
+}
+
 static int info(invocation *v)
 {
     bda_error err = {0};
-    bool model = v->first && bda_is_model(v->argument[0]);
-    /* Whether it is a model is rank 0's to say: the others may not even see the file. */
+    bool state = v->first && is_state(v->argument[0]);
+    /* Whether it is one is rank 0's to say: the others may not even see the file. */
     bda_error other = {.status = BDA_FAILED};
     bool ok;
-    if (!bda_comm_agree(v->comm, !model, &other))
-        ok = bda_comm_agree(v->comm, !v->first || show_model(v, &err), &err);
+    if (!bda_comm_agree(v->comm, !state, &other))
+        ok = bda_comm_agree(v->comm, !v->first || show_state(v, &err), &err);
     else
         ok = show_data(v, &err);
     return ok ? EXIT_DONE : fail(v, &err);
@@ -229,7 +266,7 @@ static int info(invocation *v)
 const command info_command = {
     .name = "info",
     .arguments = "FILE",
-    .summary = "what a model or a data file holds",
+    .summary = "what a model, a data file or a checkpoint holds",
     .more = "Data is read as for training; the memory of a training is forecast for the default settings and "
             "--threads.",
     .examples = {"bda info model", "bda info --threads=4 data.svm", "bda info data.bda"},

@@ -96,9 +96,10 @@ static int conclude(const invocation *v, const bda_outcome *o, const char *path)
     return o->complete ? EXIT_DONE : EXIT_EARLY;
 }
 
-static void note(void *self, const char *sentence)
+static void note(void *self, bool grave, const char *sentence)
 {
-    say(self, "note: %s", sentence);
+    if (grave || !is_set(self, "quiet"))
+        say(self, "note: %s", sentence);
 }
 
 static int train_and_write(const invocation *v, const bda_data *data, const char *path)

@@ -279,8 +279,8 @@ typedef struct bda_observer {
     void (*round)(void *self, const bda_progress *progress); /* after each round, on every rank; may be NULL */
     void *self;
     const volatile sig_atomic_t *interrupt; /* training ends after the round in which it becomes non-zero; or NULL */
-    /* On rank 0, a sentence about a checkpoint that somebody should know; may be NULL. */
-    void (*note)(void *note_self, const char *sentence);
+    /* On rank 0, a sentence about checkpoints; `grave`: something went wrong that did not end the training. May be NULL. */
+    void (*note)(void *note_self, bool grave, const char *sentence);
     void *note_self;
 } bda_observer;
 
@@ -305,6 +305,25 @@ typedef struct bda_outcome {
  * gap was reached. `observer` may be NULL. Collective; the model is the same on all ranks. */
 BDA_API bda_model *bda_train(bda_comm *comm, const bda_data *data, const bda_settings *settings,
                              const bda_observer *observer, bda_outcome *outcome, bda_error *err);
+
+/* What a checkpoint of a training says about itself. */
+typedef struct bda_checkpoint_summary {
+    uint32_t size;
+    char version[64], task[64], loss[64], method[200];
+    uint64_t round; /* the last that is in it */
+    double seconds; /* that the training had taken */
+    double primal, relative_gap;
+    bool ended;                 /* the training had come to its end, or somebody ended it */
+    uint64_t instances, blocks; /* of all ranks */
+    uint64_t ranks;             /* that wrote it; any number may go on, unless they have files of their own */
+    uint64_t parts, parts_here; /* of them all, in this file: fewer where ranks have files of their own */
+    uint64_t bytes;
+} bda_checkpoint_summary;
+
+/* Reads and checks all of it. False and a sentence where it is damaged or none. Local. */
+BDA_API bool bda_checkpoint_summarise(const char *path, bda_checkpoint_summary *summary, bda_error *err);
+/* The same as one JSON object, options of the training included. Local. */
+BDA_API bool bda_checkpoint_describe(const char *path, const char *output, bda_error *err);
 
 /* Bytes that one rank of `size` with the settings' threads and blocks would need to train on such data; 0 where the
  * settings are not those of a training that bda_check accepts, or size is below 1. */

@@ -78,9 +78,12 @@ bool stage_resume(watch *watch, const method_state *state, uint64_t *t, bool *st
     keeper *k = watch->keeper;
     if (!k || !k->resuming)
         return false;
+    stage *s = watch->stage;
     *stop = k->resume(k, state, t);
-    if (watch->stage)
-        watch->stage->stopped = *stop;
+    if (s) { /* it may have been kept because the run ended in the round in which the stage did */
+        s->stopped = *stop;
+        *stop = *stop || (s->leaves && s->leaves(s));
+    }
     return true;
 }
 

@@ -12,7 +12,7 @@
 #include "data/paths.h"
 #include "run/checkpoint_run.h"
 
-void checkpoint_note(const checkpoint *c, const char *format, ...)
+void checkpoint_note(const checkpoint *c, bool grave, const char *format, ...)
 {
     const bda_observer *o = c->watch->observer;
     char text[1500];
@@ -22,7 +22,7 @@ void checkpoint_note(const checkpoint *c, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    o->note(o->note_self, text);
+    o->note(o->note_self, grave, text);
 }
 
 void checkpoint_walk(archive *a, checkpoint *c, const method_state *state)
@@ -141,6 +141,7 @@ static bool find_traits(checkpoint *c, const plan *plan, bda_error *err)
     char digest[40];
     snprintf(digest, sizeof digest, "%016" PRIx64, data_digest(c->comm, d, c->p->threads));
     bool ok = add_trait(c, " version of bda", bda_version(), err) && add_trait(c, "task", s->task, err) &&
+              add_trait(c, " loss", c->watch->start.training->loss->name, err) &&
               add_count(c, " number of instances", d->instances, err) &&
               add_trait(c, " digest of the data", digest, err);
     for (const bda_option *o = s->options; ok && o->name; o++)

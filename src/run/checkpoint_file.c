@@ -171,6 +171,11 @@ bool checkpoint_decode(checkpoint_head *h, const unsigned char *from, uint64_t c
     return take_parts(h, &r, err) && checkpoint_lay_out(h, err);
 }
 
+void checkpoint_test_checksum(unsigned char *head, uint64_t count)
+{
+    bytes_encode_u64(head + count - 8, XXH3_64bits(head, count - 8));
+}
+
 static bool read_at(int file, void *to, uint64_t count, uint64_t place)
 {
     for (uint64_t got = 0; got < count;) {

@@ -61,6 +61,9 @@ bool checkpoint_has_part(const checkpoint_head *h, int file, uint64_t part);
 /* Writes all of it, again and again if need be. */
 bool checkpoint_write(int file, const void *bytes, uint64_t count, uint64_t place, const char *path, bda_error *err);
 
+/* For tests: the checksum of a head that has been altered. */
+void checkpoint_test_checksum(unsigned char *head, uint64_t count);
+
 /* Does the file begin like one? */
 bool checkpoint_is(const char *path);
 

@@ -177,10 +177,10 @@ static void say_which(const checkpoint *c, const candidate of[CANDIDATES], const
 {
     const unsigned long long round = x->head.round;
     if (x != &of[0] && !of[0].missing && !of[0].good)
-        checkpoint_note(c, "'%.300s' is damaged (%.200s); going on after round %llu from '%.300s'", of[0].path,
+        checkpoint_note(c, true, "'%.300s' is damaged (%.200s); going on after round %llu from '%.300s'", of[0].path,
                         of[0].why.text, round, x->path);
     else
-        checkpoint_note(c, "going on after round %llu from '%.300s'", round, x->path);
+        checkpoint_note(c, false, "going on after round %llu from '%.300s'", round, x->path);
 }
 
 static bool choose(checkpoint *c, candidate of[CANDIDATES], bool *found, bda_error *err)
@@ -211,7 +211,7 @@ bool checkpoint_load(checkpoint *c, bool resume, bool *found, bda_error *err)
     if (resume && most[1] > 0)
         ok = choose(c, of, found, err);
     else if (resume)
-        checkpoint_note(c, "there is no checkpoint '%.300s' yet: the training begins anew", c->name.now);
+        checkpoint_note(c, false, "there is no checkpoint '%.300s' yet: the training begins anew", c->name.now);
     for (int i = 0; i < CANDIDATES; i++)
         checkpoint_head_free(&of[i].head);
     return ok;

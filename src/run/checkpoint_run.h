@@ -58,8 +58,8 @@ struct checkpoint {
     arena memory;
 };
 
-/* To the person, once. */
-void checkpoint_note(const checkpoint *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* To the person, once. grave: something went wrong. */
+void checkpoint_note(const checkpoint *c, bool grave, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The names that this rank's files have. */
 bool checkpoint_name(checkpoint_names *to, const char *path, int rank, bda_error *err);

@@ -162,7 +162,7 @@ void checkpoint_take(checkpoint *c, const method_state *state, uint64_t t, bool 
     c->write.head.count = 0;
     bool ok = checkpoint_lay_out(h, &err) && make_room(c, &err) && checkpoint_encode(h, &c->write.head, &err);
     if (!comm_agree(c->comm, ok, &err)) {
-        checkpoint_note(c, "no checkpoint after round %llu: %s", (unsigned long long)h->round, err.text);
+        checkpoint_note(c, true, "no checkpoint after round %llu: %s", (unsigned long long)h->round, err.text);
         return;
     }
     copy(c, state, bytes);
@@ -239,5 +239,5 @@ void checkpoint_finish(checkpoint *c)
     if (ok)
         return;
     (void)unlink(c->name.new);
-    checkpoint_note(c, "no checkpoint after round %llu: %s", (unsigned long long)c->head.round, err.text);
+    checkpoint_note(c, true, "no checkpoint after round %llu: %s", (unsigned long long)c->head.round, err.text);
 }
