@@ -212,6 +212,7 @@ bool checkpoint_load(checkpoint *c, bool resume, bool *found, bda_error *err)
         ok = choose(c, of, found, err);
     else if (resume)
         checkpoint_note(c, false, "there is no checkpoint '%.300s' yet: the training begins anew", c->name.now);
+    c->damaged = !of[0].missing && !of[0].good;
     for (int i = 0; i < CANDIDATES; i++)
         checkpoint_head_free(&of[i].head);
     return ok;

@@ -47,6 +47,7 @@ struct checkpoint {
     comm *comm;
     checkpoint_names name;
     bool of_rank; /* every rank has a file of its own */
+    bool damaged; /* name.now is, and so must not take the place of name.old */
     uint64_t every_rounds;
     double every_seconds; /* where every_rounds is 0 */
     uint64_t last_round;

@@ -211,16 +211,17 @@ static void synchronise_directory(const char *path)
     }
 }
 
-static bool appear(const checkpoint *c, bda_error *err)
+static bool appear(checkpoint *c, bda_error *err)
 {
     if (!writes_head(c))
         return true;
-    if (rename(c->name.now, c->name.old) != 0 && errno != ENOENT)
+    if (!c->damaged && rename(c->name.now, c->name.old) != 0 && errno != ENOENT)
         return err_set(err, BDA_FAILED, "cannot rename '%.300s' to '%.300s': %s", c->name.now, c->name.old,
                        strerror(errno));
     if (rename(c->name.new, c->name.now) != 0)
         return err_set(err, BDA_FAILED, "cannot rename '%.300s' to '%.300s': %s", c->name.new, c->name.now,
                        strerror(errno));
+    c->damaged = false;
     synchronise_directory(c->name.now);
     return true;
 }
