@@ -16,11 +16,10 @@
 
 static void print_machine(FILE *to, const invocation *v, const bda_machine *m)
 {
-    fprintf(to, "ranks\t%d\n", bda_comm_size(v->comm));
-    fprintf(to, "ns_per_cell_cached\t%.4g\nns_per_cell_uncached\t%.4g\nns_per_exp\t%.4g\n", m->cell_cached,
-            m->cell_uncached, m->exponential);
-    if (m->bandwidth > 0)
-        fprintf(to, "latency_seconds\t%.4g\nbandwidth_bytes_per_second\t%.4g\n", m->latency, m->bandwidth);
+    const int ranks = bda_comm_size(v->comm);
+    fprintf(to, "# measured on %d rank%s\n", ranks, ranks == 1 ? "" : "s");
+    for (int k = 0; k < BDA_SPEEDS; k++)
+        fprintf(to, "%s\t%.4g\n", bda_speed_name(k), m->speed[k]);
 }
 
 static int calibrate(const invocation *v)

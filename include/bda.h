@@ -441,16 +441,17 @@ BDA_API bool bda_probabilities(const bda_model *model, const double *score, doub
 
 /* ---- machines ---------------------------------------------------------------------------------------------- */
 
-/* What a round's time is made of. */
+#define BDA_SPEEDS 12
+
+/* How fast a machine is at what training is made of: nanoseconds for each unit of work, by which --method=auto compares
+ * methods. Only their proportions matter. Those of messages are 0 with one rank. */
 typedef struct bda_machine {
-    double cell_cached;   /* nanoseconds to multiply and add a nonzero, weights in the cache */
-    double cell_uncached; /* the same where they are not */
-    double exponential;   /* nanoseconds */
-    double latency;       /* seconds of a short message to and from all ranks; 0 with one rank */
-    double bandwidth;     /* bytes a second of a long vector that all ranks sum; 0 with one rank */
+    double speed[BDA_SPEEDS];
 } bda_machine;
 
-/* Measures for about a second. Collective. */
+/* "ns_per_cell" (a nonzero in a pass over the rows) and the like, as --machine=FILE takes them; NULL beyond. */
+BDA_API const char *bda_speed_name(int k);
+/* Measures for a few seconds. Collective. */
 BDA_API bool bda_calibrate(bda_comm *comm, bda_machine *machine, bda_error *err);
 
 /* ---- reports ----------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "problem/machine.h"
 
 struct run_log {
     output *out;
@@ -90,6 +91,15 @@ static void write_facts(json *j, const method_facts *facts)
         json_text(j, "form", facts->form);
 }
 
+/* By which auto chose. */
+static void write_speeds(json *j, const bda_machine *m)
+{
+    json_enter(j, "speeds", '{');
+    for (int k = 0; k < BDA_SPEEDS; k++)
+        json_real(j, bda_speed_name(k), (m ? m : &machine_usual)->speed[k]);
+    json_leave(j, '{');
+}
+
 bool log_write_start(run_log *log, const log_start *start, const method_facts *facts, bda_error *err)
 {
     if (!log)
@@ -120,8 +130,10 @@ bool log_write_start(run_log *log, const log_start *start, const method_facts *f
     json_count(&j, "max_rounds", start->training->max_rounds);
     if (start->resumed)
         json_count(&j, "resumed_round", start->resumed_round);
-    if (start->training->left_open)
+    if (start->training->left_open) {
         json_text(&j, "choice", start->training->method->name);
+        write_speeds(&j, start->training->options.machine);
+    }
     write_facts(&j, facts);
     for (const bda_option *o = s->options; o->name; o++)
         if (is_plain_option(o->name))

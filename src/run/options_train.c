@@ -223,6 +223,14 @@ const bda_option train_options[] = {
          "stop after the round in which this time has passed: seconds, or 90s, 10m, 1h30m; without it there is no "
          "limit",
      AT(max_time)},
+    {.name = "machine",
+     .group = "methods",
+     .type = BDA_TEXT,
+     .argument = "FILE",
+     .preset = "",
+     .help = "speeds of the machine, as `bda bench --calibrate' prints them, for --method=auto to compare methods "
+             "by; default: those of a common one",
+     AT(machine)},
     {.name = "local-epochs",
      .group = "methods",
      .type = BDA_INTEGER,

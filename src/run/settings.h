@@ -30,7 +30,7 @@ struct bda_settings {
     bool accelerate, balance;
     int64_t history, patience;
     double penalty, relaxation;
-    char validate[OPTION_TEXT];
+    char validate[OPTION_TEXT], machine[OPTION_TEXT];
     bool no_scaling;
     char log[OPTION_TEXT], progress[OPTION_TEXT];
     char checkpoint[OPTION_TEXT], checkpoint_every[OPTION_TEXT];
@@ -76,6 +76,7 @@ typedef struct training {
     const method *method;
     bool left_open; /* --method=auto: `method` is what it chooses once the problem is known */
     method_options options;
+    bda_machine machine; /* that `options` names, once the file of --machine is read */
     double cost, gap; /* asked for, or the task's own */
     uint64_t max_rounds;
     double bias;   /* < 0: none */

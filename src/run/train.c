@@ -9,6 +9,7 @@
 #include "data/schema.h"
 #include "methods/auto.h"
 #include "methods/table.h"
+#include "problem/machine.h"
 #include "run/checkpoint.h"
 #include "run/factors.h"
 #include "run/forecast.h"
@@ -279,6 +280,10 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     bda_model *m = NULL;
     checkpoint *kept = NULL;
     bool ok = open_problem(&p, c, d, s, &t, err);
+    if (ok && s->machine[0])
+        ok = machine_read(c, s->machine, &t.machine, err);
+    if (s->machine[0])
+        t.options.machine = &t.machine;
     plan plan = {.method = {t.method}, .options = t.options};
     if (ok && t.left_open) {
         plan = auto_plan(&p, &t.options);

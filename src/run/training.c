@@ -89,6 +89,7 @@ static bool check_owners(const bda_settings *s, bda_error *err)
         const char *option, *methods[12]; /* NULL-terminated */
     } owners[] = {
         {"local-epochs", {"auto", "hull", "momentum", OUTER_LOOP, "admm", "average"}},
+        {"machine", {"auto"}},
         {"inference", {"auto", "momentum", ONE_MODEL}},
         {"learning-epochs", {"auto", "momentum", ONE_MODEL}},
         {"a1", {"auto", OUTER_LOOP}},

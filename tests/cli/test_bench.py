@@ -73,12 +73,41 @@ class Bench(support.Case):
         self.assertEqual(r.returncode, 1)
         self.assertIn("--method must be one of", r.stderr)
 
+    UNITS = ["cell", "class_cell", "pair", "dense", "loss", "step", "exponential", "wide_cell", "wide_class", "wide_row", "message",
+             "byte"]
+
     def test_calibrate(self):
-        table = dict(line.split("\t") for line in self.works("bench", "--calibrate").stdout.splitlines())
-        self.assertEqual(table.pop("ranks"), "1")
-        self.assertEqual(set(table), {"ns_per_cell_cached", "ns_per_cell_uncached", "ns_per_exp"})
-        for value in table.values():
-            self.assertGreater(float(value), 0)
+        """The table of a machine: what is printed is what --machine takes, and the log repeats it."""
+        text = self.works("bench", "--calibrate").stdout
+        table = {name: float(ns) for name, ns in (line.split("\t") for line in text.splitlines() if line[0] != "#")}
+        self.assertEqual(list(table), ["ns_per_" + unit for unit in self.UNITS])
+        for name, ns in table.items():
+            (self.assertEqual if name in ("ns_per_message", "ns_per_byte") else self.assertGreater)(ns, 0)
+        self.write("machine", text)
+        self.works("train", "-q", "--machine=machine", "--log=log", "d.svm", "m")
+        self.assertEqual(self.log("log")[0]["speeds"], table)
+
+    def test_machine(self):
+        """Where matrices cost nothing newton is chosen, where they are dear it is not; a method of one's own needs no table."""
+        chosen = {}
+        for ns in ("0.001", "1000000"):
+            self.write("machine", f"ns_per_pair {ns}\n# a comment\n\nns_per_dense\t{ns}\n")
+            self.works("train", "-q", "--machine=machine", "--log=log", "--gap=1e-6", "d.svm", "m", "--force")
+            start = self.log("log")[0]
+            chosen[ns] = start["choice"]
+            self.assertEqual([start["speeds"]["ns_per_" + unit] for unit in ("pair", "cell")], [float(ns), 2.5])
+        self.assertEqual(chosen["0.001"], "newton")
+        self.assertNotEqual(chosen["1000000"], "newton")
+        self.works("train", "-q", "--log=log", "--method=bda", "d.svm", "m", "--force", status=(0, 3))
+        self.assertNotIn("speeds", self.log("log")[0])
+        self.fails(2, "train", "--machine=machine", "--method=bda", "d.svm", says=["--machine", "auto"])
+        for wrong, words in {"ns_per_cow 1\n": ["line 1", "ns_per_cow", "calibrate"], "\nns_per_cell fast\n": ["line 2", "ns_per_cell"],
+                             "ns_per_cell 0\n": ["line 1"], "ns_per_cell 1 2\n": ["line 1"], "ns_per_cell\n": ["line 1"]}.items():
+            self.write("machine", wrong)
+            self.fails(1, "train", "--machine=machine", "d.svm", says=["--machine", "'machine'"] + words)
+        self.fails(1, "train", "--machine=nowhere", "d.svm", says=["--machine", "nowhere"])
+        if support.has_launcher():
+            self.fails(1, "train", "--machine=nowhere", "d.svm", ranks=2, says=["nowhere"])
 
 
 class TrainingLog(support.Case):
