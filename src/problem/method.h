@@ -55,7 +55,8 @@ typedef struct method_options {
     bool accelerate;   /* a preset of the outer loop inside an accelerated proximal point method */
     hull_form hull;    /* which messages a round of hull sends */
     sharing sharing;   /* --threads-mode */
-    const struct bda_machine *machine; /* whose speeds auto reckons with; NULL: the usual ones */
+    /* Whose speeds auto reckons with; NULL: the usual ones. */
+    const struct bda_machine *machine;
 } method_options;
 
 /* Whether blocks may form a model together (pool.h). */
