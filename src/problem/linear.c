@@ -266,7 +266,7 @@ static void linear_describe(const block *base, block_direction *d)
         limit = fmin(limit, loss_limit(kind, v->start, da, v->y, c));
         if (p->loss->quadratic_dual) {
             sum_add(&slope, da * loss_conjugate_slope(kind, v->start, 0, v->y, c, p->epsilon));
-            if (kind != LOSS_HINGE)
+            if (p->loss->smooth) /* then xi* bends by 1/2c */
                 sum_add(&curve, da * (da / (2 * c)));
         }
     }

@@ -41,6 +41,8 @@ static bool fits_liblinear(const bda_model *m, bda_error *err)
             return err_set(err, BDA_FAILED, "LIBLINEAR's labels are whole numbers, and the model has the label %.17g",
                            label);
     }
+    if (!liblinear_solver(m))
+        return err_set(err, BDA_FAILED, "LIBLINEAR has no solver for the loss '%s'", m->loss->name);
     if (m->features >= INT_MAX)
         return err_set(err, BDA_FAILED, "LIBLINEAR takes fewer than %d features, and the model has %llu", INT_MAX,
                        (unsigned long long)m->features);

@@ -44,7 +44,9 @@ static point ordinary(const loss *f)
 /* A dual variable anywhere in its domain: the ends, next to them, denormal, tiny, optimal for z. */
 static double extreme_dual(const loss *f, const point *p)
 {
-    bool bounded = f->kind == LOSS_HINGE || f->kind == LOSS_LOGISTIC || f->kind == LOSS_EPSILON_INSENSITIVE;
+    long double low, high;
+    check_domain((check_loss)f->kind, 1, 1, &low, &high);
+    bool bounded = isfinite(high);
     double b;
     switch (below(7)) {
     case 0:
@@ -244,7 +246,7 @@ static void test_gap(void **unused)
                 size += fabsl(logl(b / (p.c - b)));
             check_slopes(k, p.z, p.y, p.c, p.e, &lo, &hi);
             long double residual = fmaxl(fabsl(lo + p.a), fabsl(hi + p.a));
-            long double curve = k == CHECK_HINGE || k == CHECK_EPSILON_INSENSITIVE ? 0 : 2 * p.c;
+            long double curve = f->smooth ? 2 * p.c : 0;
             long double series = k == CHECK_LOGISTIC ? 1e-10L : 0; /* a power series near the zero may be cut off */
             near("gap", f, &p, got, want,
                  32 * EPS * (fabsl(want) + residual * size) + 32 * EPS * EPS * curve * size * size +
