@@ -27,7 +27,8 @@ const bda_option predict_options[] = {
      .group = "output",
      .type = BDA_FLAG,
      .preset = "0",
-     .help = "add the probabilities of the labels, which a first line names; of the logistic loss, or calibrated by bda select",
+     .help = "add the probabilities of the labels, which a first line names; of the logistic loss, or calibrated by "
+             "bda select",
      AT(probability)},
     {.name = "metrics",
      .group = "output",
