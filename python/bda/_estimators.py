@@ -127,7 +127,8 @@ class Linear(BaseEstimator):
         return values
 
     def _intercept_values(self):
-        return intercept_of("penalised" if self.fit_intercept else "none", self.intercept_scaling)
+        return intercept_of(getattr(self, "intercept", "penalised") if self.fit_intercept else "none",
+                            self.intercept_scaling)
 
     def _seed(self):
         if isinstance(self.random_state, (int, np.integer)):

@@ -201,6 +201,11 @@ class LogisticRegression(AlikeClassifier):
             not_served(self, "multi_class", "two classes are one logistic loss; leave it at 'auto'")
         return self.multi_class == "ovr" or (self.solver == "liblinear" and self.multi_class != "multinomial")
 
+    def _take_weights(self, model):
+        super()._take_weights(model)
+        if self._intercept == "free" and len(self.intercept_) > 1:  # any number may be added to all: their mean is 0
+            self.intercept_ = self.intercept_ - self.intercept_.mean()
+
     def _conclude(self):
         self.n_iter_ = np.array(self._rounds_of_outputs if self._each else [self.n_iter_], dtype=np.int32)
         return super()._conclude()
