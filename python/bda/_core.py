@@ -1,12 +1,13 @@
 """Communicators, settings, data, trainings and models of the library, as Python has them. Knows no estimators."""
 import ctypes
+import os
 import signal
 import threading
 
 import numpy as np
 
 from . import _abi
-from ._library import Call, Handle, Options, encoded, lib, new, text
+from ._library import Call, Error, Handle, Options, encoded, lib, new, text
 
 REASONS = {_abi.BDA_REACHED_GAP: "gap", _abi.BDA_MAX_ROUNDS: "max-iter", _abi.BDA_MAX_TIME: "max-time",
            _abi.BDA_STALLED: "stalled", _abi.BDA_INTERRUPTED: "interrupted", _abi.BDA_FINISHED: "finished",
@@ -121,6 +122,27 @@ class Data(Handle):
         label = np.empty(self.summary().own_rows)
         lib.bda_data_label(self, _address(label))
         return label
+
+
+class Fork:
+    """The threads of OpenMP do not survive a fork: a process that was forked from one that had used several would wait for
+    them for ever."""
+
+    used = lost = False
+
+    @classmethod
+    def use_threads(cls):
+        if cls.lost:
+            raise Error("this process was forked from one that had used several threads, and cannot use several itself: "
+                        "set n_jobs to 1, or start processes by 'spawn' or with joblib's default backend", "n_jobs")
+        cls.used = True
+
+    @classmethod
+    def forked(cls):
+        cls.lost = cls.lost or cls.used
+
+
+os.register_at_fork(after_in_child=Fork.forked)
 
 
 class Folds(Handle):

@@ -29,8 +29,12 @@ def threads_of(n_jobs):
     """n_jobs as joblib counts: None is 1, -1 all processors."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, (int, np.integer)) and n_jobs < 0:
-        return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
+    if not isinstance(n_jobs, (int, np.integer)):
+        return n_jobs  # the library says what is wrong with it
+    if n_jobs < 0:
+        n_jobs = max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
+    if n_jobs > 1:
+        _core.Fork.use_threads()
     return n_jobs
 
 

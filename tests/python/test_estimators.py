@@ -250,6 +250,21 @@ class Use(support.Case):
         other.join()
         self.assertGreater(len(ticks), 20)
 
+    def test_forked_processes_do_not_hang(self):
+        X, y = text_like(500, 300, 20)
+        want = bda.Classifier(n_jobs=2, blocks=2).fit(X, y).coef_
+        child = os.fork()
+        if child == 0:  # no test of its own: only its exit status is seen
+            status = 1
+            try:
+                same = (bda.Classifier(blocks=2).fit(X, y).coef_ == want).all()
+                bda.Classifier(n_jobs=2, blocks=2).fit(X, y)
+            except bda.Error as problem:
+                status = 0 if same and problem.option == "n_jobs" else 2
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
     def test_same_bits(self):
         X, y = text_like()
         one = bda.Classifier("logistic", blocks=4).fit(X, y)
