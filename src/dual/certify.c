@@ -45,6 +45,7 @@ static double sum_images(dual_run *r)
     const int fields = p->fields > 2 ? 2 : 1; /* finer than the rounds */
     r->sum_error = comm_sum_packed(p->comm, fields, r->K, largest, (const double *const *)r->dv_block, (int)r->local,
                                    p->n, r->dv, p->threads);
+    dual_add_centre(r, r->dv);
     return largest;
 }
 

@@ -90,18 +90,22 @@ void dual_choose_epochs(dual_run *r)
 /* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support
  * vectors a little short of it, and each adds to P. So the model is t w with the t >= 1 of a few at which P is least.
  * That takes no part in the rest, costs no message, and t goes to 1. For all regularisers g(t w) = a t^2 + b t, hence
- *     P(t w) + f(alpha) = sum_i [xi_i(t z_i) + xi_i*(-alpha_i) + alpha_i t z_i] + (t - 1)^2 g*(v).   */
+ *     P(t w) + f(alpha) = sum_i [xi_i(t z_i) + xi_i*(-alpha_i) + alpha_i t z_i] + (t - 1)^2 g*(v),
+ * less t b'(sum of alpha) for free intercepts b.  */
 static void choose_length(dual_run *r, double g_star, int column, int columns)
 {
     r->report.stretches = true;
     r->report.plain_primal = r->report.primal;
     static const double around[BLOCK_LENGTHS] = {0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4}; /* of the last t - 1 */
-    double stretch = 0;
+    const double turned = dual_turned(r);
+    double stretch = 0, least = r->report.gap - turned;
     for (int k = 0; k < BLOCK_LENGTHS; k++) {
         double more = r->length[k] - 1, gap = dual_column_sum(r, column + k, columns) + more * more * g_star;
-        if (gap < r->report.gap) {
+        const double falls = gap - r->length[k] * turned;
+        if (falls < least) {
+            least = falls;
             r->report.gap = gap;
-            r->report.primal = gap - r->f;
+            r->report.primal = falls - r->f;
             stretch = more;
         }
     }
@@ -167,9 +171,12 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
     report->blocks = r->blocks;
     report->shares = pool_is_open(&r->pool);
-    dual_certify(r, r->w, terms);
+    const double price = dual_price(r, r->margins, r->w, 1 + report->stretch);
+    r->f = report->dual;
+    dual_certify(r, r->w, terms + price);
     bool stop = stage_report(r->watch, report, r->w);
     dual_repair(r, stop);
+    dual_recentre(r);
     if (r->as_needed)
         dual_choose_epochs(r);
     *report = (round_report){0};
@@ -348,6 +355,20 @@ static method_facts tell_facts(const dual_run *r)
                           .step_rule = rules[r->search]};
 }
 
+/* Of all instances, whose means bound the intercepts. */
+static bool take_margins(dual_run *r, bda_error *err)
+{
+    if (!(r->margins = ARENA_TAKE(&r->memory, double *, r->local + 1, err)))
+        return false;
+    for (uint64_t k = 0; k < r->local; k++) {
+        r->margins[k] = r->blocks[k]->margins =
+            ARENA_TAKE(&r->memory, double, r->blocks[k]->rows * r->p->outputs, err);
+        if (!r->margins[k])
+            return false;
+    }
+    return true;
+}
+
 static bool take_memory(dual_run *r, bda_error *err)
 {
     const problem *p = r->p;
@@ -360,6 +381,8 @@ static bool take_memory(dual_run *r, bda_error *err)
         !(r->local_direction = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
         !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * columns, err)) ||
         !(r->all = ARENA_TAKE(m, double, r->K *columns, err)))
+        return false;
+    if (p->penalty.free > 0 && !take_margins(r, err))
         return false;
     bool identity = p->penalty.kind->identity;
     r->w = identity ? r->v : ARENA_TAKE(m, double, p->n, err);
@@ -402,7 +425,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     /* Blocks of structures want the same weights: with less than that the primal goes up and down from round to round. */
     if (p->task->structure && preset->a1 == A1_ONE && isnan(options->a1) && !options->a1_is_blocks && !preset->safe)
         r->a1 = (double)r->models;
-    if (!comm_agree(p->comm, take_memory(r, err), err))
+    if (!comm_agree(p->comm, take_memory(r, err), err) || !intercept_open(&r->intercept, p, err))
         return false;
     r->a2 = choose_a2(r, preset, options);
     if (r->a1 == 0 && r->a2 == 0)
@@ -432,6 +455,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
 
 void dual_close(dual_run *r)
 {
+    intercept_close(&r->intercept);
     blocks_close(r->blocks);
     pool_close(&r->pool);
     arena_free(&r->memory);

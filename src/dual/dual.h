@@ -4,6 +4,7 @@
 
 #include "dual/presets.h"
 #include "problem/block.h"
+#include "problem/intercept.h"
 #include "problem/stage.h"
 
 /* Algorithm 2. Collective. */
@@ -43,6 +44,8 @@ typedef struct dual_run {
     const double *ahead;              /* [n] then what the starts have in common */
     double **dv_block;                /* [local] each [n]; the first shares dv's memory */
     block_value *value;               /* [local] */
+    double **margins;                 /* [local] where free intercepts want them; NULL */
+    intercept intercept;              /* free ones: v and the images have its centre beside X alpha */
     block_direction *local_direction; /* [local] */
     double *mine, *all;               /* [local][m], [K][m] scalars of a message */
 
@@ -82,6 +85,17 @@ bool dual_look(dual_run *r, watch *watch, const method_state *state, uint64_t *t
 /* The state between the evaluation of a round and its steps; see problem/keeper.h. run: a dual_run */
 void dual_whole(archive *a, void *run);
 void dual_block(archive *a, void *run, uint64_t k);
+/* The next four are of free intercepts, and do nothing, or return 0 or NULL, where there are none.
+ *
+ * b'(sum of alpha) at w, in units of the constant feature. */
+double dual_turned(const dual_run *r);
+/* Adds what the sum of alpha costs to dual and gap of r->report, whose model has the margins `scale` times z and the
+ * weights `scale` times w. Returns what the gap has more. Collective. */
+double dual_price(dual_run *r, double *const *z, const double *w, double scale);
+/* The next proximal step: moves the centre, and v and w with it. Returns the [free] numbers by which. */
+const double *dual_recentre(dual_run *r);
+/* v += the centre, of a v that is X alpha alone. */
+void dual_add_centre(const dual_run *r, double *v);
 /* Each block minimises its model: da, dv_block, local_direction. t names the random numbers. */
 void dual_solve(dual_run *r, uint64_t t);
 /* dv and the scalars of the ray, summed over all blocks: one vector. */

@@ -100,7 +100,7 @@ bool hull_evaluate(hull_run *r, bda_error *err)
     r->now_primal = g + dual_column_sum(d, LOSS, COLUMNS);
     d->f = (reg->identity ? g : reg->conjugate(&p->penalty, d->v)) + dual_column_sum(d, CONJUGATE, COLUMNS);
     const double rounding = p->fields > 1 ? 1e-6 : 1e-9;
-    assert(!(d->f > before + rounding * (fabs(before) + dual_column_sum(d, GAP, COLUMNS))));
+    assert(p->penalty.free > 0 || !(d->f > before + rounding * (fabs(before) + dual_column_sum(d, GAP, COLUMNS))));
     (void)rounding;
     (void)before;
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
@@ -166,6 +166,28 @@ static void forget(hull_run *r)
     r->t_now = 1;
 }
 
+/* The images have the centre that v has; their products follow. */
+static void recentre(hull_run *r)
+{
+    dual_run *d = &r->d;
+    const uint64_t T = d->p->penalty.free, first = d->p->n - T;
+    const double *moved = dual_recentre(d);
+    for (int i = 0; moved && i < r->points; i++)
+        for (int j = 0; j <= i; j++) {
+            const int a = r->point[i], b = r->point[j];
+            double more = 0;
+            for (uint64_t m = 0; m < T; m++)
+                more += moved[m] * (r->image[a][first + m] + r->image[b][first + m] + moved[m]);
+            r->product[b][a] = r->product[a][b] += more;
+        }
+    for (uint64_t m = 0; moved && m < T; m++) {
+        for (int i = 0; i < r->points; i++)
+            r->image[r->point[i]][first + m] += moved[m];
+        if (r->v_before)
+            r->v_before[first + m] += moved[m];
+    }
+}
+
 /* The gap of best and alpha, term by term. */
 bool hull_report(hull_run *r, uint64_t t)
 {
@@ -207,10 +229,13 @@ bool hull_report(hull_run *r, uint64_t t)
     double comm_seconds = comm_said(p->comm)->seconds - comm_before;
     to->comm_seconds += comm_seconds;
     to->eval_seconds += clock_now() - begin - comm_seconds;
-    dual_certify(d, r->best, terms);
+    const double price = dual_price(d, r->z_best, r->best, 1);
+    d->f = to->dual;
+    dual_certify(d, r->best, terms + price);
     bool stop = stage_report(d->watch, to, r->best);
     if (dual_repair(d, stop)) /* what was built on v goes with it */
         forget(r);
+    recentre(r);
     if (r->plain.on)
         dual_choose_epochs(d);
     else
@@ -397,6 +422,7 @@ static bool image(hull_run *r, bda_error *err)
         return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     d->rounding += comm_sum_packed(p->comm, p->fields, d->K, agreed[0], (const double *const *)d->dv_block,
                                    (int)d->local, p->n, r->image[at], p->threads);
+    dual_add_centre(d, r->image[at]);
     d->report.comm_seconds += comm_said(p->comm)->seconds - before;
     r->newest = at;
     if (!r->smooth)
@@ -467,7 +493,7 @@ static bool take_primal(hull_run *r, bda_error *err)
     dual_run *d = &r->d;
     const problem *p = d->p;
     arena *m = &d->memory;
-    const bool identity = p->penalty.kind->identity;
+    const bool identity = p->penalty.kind->identity && p->penalty.free == 0;
     const uint64_t columns = 3 * (2 * (HULL_POINTS + 1) + 1) + (1 + HULL_POINTS) * (1 + HULL_POINTS);
     if (!(r->part = ARENA_TAKE(m, instances, d->local + 1, err)) || !(r->best = ARENA_TAKE(m, double, p->n, err)) ||
         (r->smooth && !(r->last_step = ARENA_TAKE(m, double, p->n, err))) ||

@@ -19,6 +19,7 @@ void dual_whole(archive *a, void *run)
     ARCHIVE(a, r->length);
     ARCHIVE(a, r->f);
     ARCHIVE(a, r->idle_rounds);
+    intercept_state(a, &r->intercept);
     ARCHIVE_ARRAY(a, r->v, p->n);
     if (archive_loads(a))
         p->penalty.kind->gradient(&p->penalty, r->w, r->v);

@@ -384,5 +384,6 @@ const method admm = {
     .name = "admm",
     .summary = "consensus ADMM (Boyd et al. 2011): each block has weights of its own, which are made to agree",
     .needs = "any loss, any regulariser",
+    .whole_regulariser = true,
     .train = admm_train,
 };

@@ -177,5 +177,6 @@ const method average = {
     .name = "average",
     .summary = "each block trains alone, and the models are averaged once (Zinkevich et al. 2010)",
     .needs = "any loss, any regulariser",
+    .whole_regulariser = true,
     .train = average_train,
 };

@@ -106,10 +106,14 @@ static void certify(descent *r, uint64_t t)
     const penalty *g = &r->p->penalty;
     round_report *report = &r->report;
     double dual = g->kind->conjugate(g, r->image) + descent_column_sum(r, CONJUGATE, COLUMNS);
+    double gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
+    if (g->free > 0) {
+        intercept_look(&r->intercept, r->z, 1);
+        intercept_certify(&r->intercept, r->image + g->n - g->free, r->w + g->n - g->free, r->primal, &dual, &gap);
+    }
     bool best = t > 0 && dual < r->best_dual;
     report->primal = r->primal;
     report->dual = best ? dual : r->best_dual;
-    double gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
     report->gap = best ? gap : fmax(0, r->primal + r->best_dual);
     r->best_dual = fmin(r->best_dual, dual);
 }
@@ -151,6 +155,7 @@ void descent_whole(archive *a, void *run)
     ARCHIVE(a, r->loss);
     ARCHIVE(a, r->best_dual);
     ARCHIVE(a, r->norm);
+    intercept_state(a, &r->intercept);
     ARCHIVE_ARRAY(a, r->w, n);
     ARCHIVE_ARRAY(a, r->image, n);
     ARCHIVE_ARRAY(a, r->gradient, n);
@@ -366,7 +371,7 @@ static bool take_memory(descent *r, bda_error *err)
 {
     const uint64_t n = r->p->n;
     arena *m = &r->memory;
-    bool identity = r->p->penalty.kind->identity;
+    bool identity = r->p->penalty.kind->identity && r->p->penalty.free == 0;
     return take_parts(r, err) && (r->w = ARENA_TAKE(m, double, n, err)) &&
            (r->image = ARENA_TAKE(m, double, n, err)) && (r->gradient = ARENA_TAKE(m, double, n, err)) &&
            (r->moved = ARENA_TAKE(m, double, n, err)) && (identity || (r->curve = ARENA_TAKE(m, double, n, err))) &&
@@ -380,7 +385,7 @@ bool descent_open(descent *r, problem *p, watch *watch, bda_error *err)
 {
     *r = (descent){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
     r->since = clock_now();
-    if (!comm_agree(p->comm, take_memory(r, err), err)) {
+    if (!comm_agree(p->comm, take_memory(r, err), err) || !intercept_open(&r->intercept, p, err)) {
         arena_free(&r->memory);
         return false;
     }
@@ -391,5 +396,6 @@ bool descent_open(descent *r, problem *p, watch *watch, bda_error *err)
 
 void descent_close(descent *r)
 {
+    intercept_close(&r->intercept);
     arena_free(&r->memory);
 }

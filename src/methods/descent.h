@@ -13,6 +13,7 @@
 #define METHODS_DESCENT_H
 
 #include "problem/instances.h"
+#include "problem/intercept.h"
 #include "problem/keeper.h"
 
 #define DESCENT_DIRECTIONS INSTANCES_DIRECTIONS /* the most that descent_along takes */
@@ -39,6 +40,7 @@ typedef struct descent {
     double loss;            /* its second part */
     double best_dual;       /* least f(s) so far */
     double norm;            /* |gradient| */
+    intercept intercept;    /* free ones */
     bool own_dual;          /* s is the method's own feasible dual point, one margin an instance, not s(w) */
     uint64_t extra_vectors; /* see descent_sum_long */
     double *moved;          /* [n] work space: a point w + D t */

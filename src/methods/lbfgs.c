@@ -78,7 +78,7 @@ static void find_slope(state *x)
     descent *r = &x->r;
     const penalty *g = &r->p->penalty;
     for (uint64_t j = 0; x->orthants && j < r->p->n; j++) {
-        double f = factor_of(g, j), w = r->w[j], l1 = f * g->l1_ratio;
+        double f = j < bound_of(g) ? factor_of(g, j) : 0, w = r->w[j], l1 = f * g->l1_ratio;
         double smooth = r->gradient[j] = f * (1 - g->l1_ratio) * w - r->image[j];
         if (w != 0)
             x->slope[j] = smooth + copysign(l1, w);
@@ -131,7 +131,7 @@ static double find_direction(state *x)
     const problem *p = x->r.p;
     for (;;) {
         double *d = two_loops(x);
-        for (uint64_t j = 0; x->orthants && j < p->n; j++)
+        for (uint64_t j = 0; x->orthants && j < bound_of(&p->penalty); j++)
             if (d[j] * x->slope[j] >= 0)
                 d[j] = 0;
         double slope = vec_dot(x->slope, d, p->n, p->threads);
@@ -211,10 +211,13 @@ static double search_line(state *x, double slope)
 static void project_step(const state *x, double t, const double *d, double *to)
 {
     const double *w = x->r.w;
-    for (uint64_t j = 0; j < x->r.p->n; j++) {
+    const uint64_t n = x->r.p->n, bound = bound_of(&x->r.p->penalty);
+    for (uint64_t j = 0; j < bound; j++) {
         double side = w[j] != 0 ? w[j] : -x->slope[j], moved = w[j] + t * d[j];
         to[j] = moved * side > 0 ? moved - w[j] : -w[j];
     }
+    for (uint64_t j = bound; j < n; j++)
+        to[j] = t * d[j];
 }
 
 /* Armijo's step along the projected ray; leaves s and its margins. 0 if there is none in double precision. */

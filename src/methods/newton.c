@@ -75,7 +75,7 @@ static void direction(newton *x)
         x->d[j] = -r->gradient[j];
     if (!solved || !dense_solve(x->matrix, n, x->d))
         for (uint64_t j = 0; j < n; j++)
-            x->d[j] = -r->gradient[j] / (r->curve ? r->curve[j] : 1);
+            x->d[j] = -r->gradient[j] / (r->curve && r->curve[j] > 0 ? r->curve[j] : 1);
     descent_margins(r, x->d, x->q);
     r->report.epochs += 2; /* the margins, and the image at the new point */
 }

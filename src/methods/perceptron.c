@@ -315,5 +315,6 @@ const method perceptron = {
     .classification = true,
     .smooth_regulariser = true, /* none has any effect */
     .uncertified = true,
+    .whole_regulariser = true,
     .train = perceptron_train,
 };

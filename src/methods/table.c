@@ -28,6 +28,7 @@ typedef struct demand {
     const task *task;
     const loss *loss;
     double l1_ratio;
+    bool free_intercept;
     uint64_t labels, weights; /* 0: not known yet */
 } demand;
 
@@ -39,6 +40,7 @@ typedef enum obstacle {
     NEEDS_PRIMAL,
     NEEDS_SLOPE,
     NEEDS_SMOOTH_PENALTY,
+    NEEDS_WHOLE_PENALTY,
     NEEDS_FEW_WEIGHTS
 } obstacle;
 
@@ -57,6 +59,8 @@ static obstacle obstacle_of(const method *m, const demand *d)
         return NEEDS_SLOPE;
     if (m->smooth_regulariser && d->l1_ratio > 0)
         return NEEDS_SMOOTH_PENALTY;
+    if (m->whole_regulariser && d->free_intercept)
+        return NEEDS_WHOLE_PENALTY;
     if (m->most_weights && d->weights > m->most_weights)
         return NEEDS_FEW_WEIGHTS;
     return NO_OBSTACLE;
@@ -112,6 +116,11 @@ static bool serves(const method *m, const demand *d, bda_error *err)
             err, BDA_USAGE,
             "--method=%s needs a differentiable regulariser, which --l1-ratio=%g is not; --method=%s would do",
             m->name, d->l1_ratio, others);
+    case NEEDS_WHOLE_PENALTY:
+        return err_set(err, BDA_USAGE,
+                       "--method=%s regularises every weight and cannot leave one free; with --intercept=free "
+                       "--method=%s would do",
+                       m->name, others);
     case NEEDS_FEW_WEIGHTS:
         return err_set(err, BDA_USAGE,
                        "--method=%s takes at most %llu weights, and here are %llu%s; --method=%s would do", m->name,
@@ -120,9 +129,12 @@ static bool serves(const method *m, const demand *d, bda_error *err)
     return false;
 }
 
-bool method_may_serve(const method *m, const char *task, const loss *l, double l1_ratio, bda_error *err)
+bool method_may_serve(const method *m, const char *task, const loss *l, double l1_ratio, bool free_intercept,
+                      bda_error *err)
 {
-    return serves(m, &(const demand){.task = task_find(task, l, 0, NULL), .loss = l, .l1_ratio = l1_ratio}, err);
+    const demand d = {
+        .task = task_find(task, l, 0, NULL), .loss = l, .l1_ratio = l1_ratio, .free_intercept = free_intercept};
+    return serves(m, &d, err);
 }
 
 bool method_serves(const method *m, const problem *p, bda_error *err)
@@ -131,6 +143,7 @@ bool method_serves(const method *m, const problem *p, bda_error *err)
                   &(const demand){.task = p->task,
                                   .loss = p->loss,
                                   .l1_ratio = p->penalty.l1_ratio,
+                                  .free_intercept = p->penalty.free > 0,
                                   .labels = p->data ? p->data->labels.count : p->classes,
                                   .weights = p->n},
                   err);

@@ -131,6 +131,7 @@ typedef struct method {
     bool smooth_loss;        /* a differentiable loss */
     bool smooth_classes;     /* one where a unit has several scores */
     bool smooth_regulariser; /* no --l1-ratio */
+    bool whole_regulariser;  /* no --intercept=free */
     bool classification;     /* labels, not numbers */
     bool rows;               /* units that are single rows: no tags, no trees */
     bool sentences;          /* units of several rows, and blocks that can begin ahead (block_solve_ahead) */

@@ -19,6 +19,7 @@ typedef struct problem_request {
     double l1_ratio;                   /* R of the elastic net, 0 for none */
     const double *factor;              /* [features] penalty factors, NULL for 1 */
     double bias;                       /* value of the constant feature; < 0: none */
+    bool free_intercept;               /* a constant feature that is not regularised, of a value to be chosen */
     int threads;
 } problem_request;
 

@@ -1,7 +1,11 @@
 /* regulariser.h - g(w), strongly convex; its conjugate links the dual to the weights: w = grad g*(v).
  *
  * All are separable: g(w) = sum_j g_j(w_j). A regulariser is a file with a few scalar functions (separable.h makes
- * the loops), a row in the table `regularisers`, and a row in the tests. */
+ * the loops), a row in the table `regularisers`, and a row in the tests.
+ *
+ * The last `free` weights are in no g: value, conjugate and distance leave them out, slope and bend are 0 there. The
+ * functions of the dual side have g_j* = v^2/2 for them, so w_j = v_j: what a dual method keeps there is X alpha plus
+ * the centre of a proximal step, see intercept.h. */
 #ifndef PROBLEM_REGULARISER_H
 #define PROBLEM_REGULARISER_H
 
@@ -14,6 +18,7 @@ typedef struct regulariser regulariser;
 typedef struct penalty {
     const regulariser *kind;
     uint64_t n, columns, outputs;
+    uint64_t free;        /* so many weights at the end are in no g: intercepts, see below and intercept.h */
     double l1_ratio;      /* R of the elastic net */
     const double *factor; /* [columns] of each feature, NULL for 1; a constant feature and shared weights have 1 */
     int threads;

@@ -21,15 +21,22 @@
 #define SEPARABLE_CHUNK 4096
 #define SEPARABLE_ALMOST_0 0x1p-40 /* of NAME_most, where the second derivative is 0 */
 
+static inline uint64_t bound_of(const penalty *p)
+{
+    return p->n - p->free;
+}
+
 static inline double factor_of(const penalty *p, uint64_t j)
 {
     return p->factor && j / p->outputs < p->columns ? p->factor[j / p->outputs] : 1;
 }
 
+/* Over all weights that are in g. */
 #define SEPARABLE_SUM(TERM)                                                                                          \
     sum all = {0, 0};                                                                                                \
-    for (uint64_t first = 0; first < p->n; first += SEPARABLE_CHUNK) {                                               \
-        uint64_t end = p->n - first < SEPARABLE_CHUNK ? p->n : first + SEPARABLE_CHUNK;                              \
+    const uint64_t bound = bound_of(p);                                                                              \
+    for (uint64_t first = 0; first < bound; first += SEPARABLE_CHUNK) {                                              \
+        uint64_t end = bound - first < SEPARABLE_CHUNK ? bound : first + SEPARABLE_CHUNK;                            \
         double part = 0;                                                                                             \
         for (uint64_t j = first; j < end; j++)                                                                       \
             part += TERM;                                                                                            \
@@ -49,35 +56,43 @@ static inline double factor_of(const penalty *p, uint64_t j)
     }                                                                                                                \
     static void NAME##_gradient(const penalty *p, double *w, const double *v)                                        \
     {                                                                                                                \
-        for (uint64_t j = 0; j < p->n; j++)                                                                          \
+        for (uint64_t j = 0; j < bound_of(p); j++)                                                                   \
             w[j] = NAME##_weight(p, j, v[j]);                                                                        \
+        for (uint64_t j = bound_of(p); j < p->n; j++)                                                                \
+            w[j] = v[j];                                                                                             \
     }                                                                                                                \
     static void NAME##_curvature(const penalty *p, double *h, const double *v, bool safe)                            \
     {                                                                                                                \
-        for (uint64_t j = 0; j < p->n; j++) {                                                                        \
+        for (uint64_t j = 0; j < bound_of(p); j++) {                                                                 \
             double most = NAME##_most(p, j), bend = safe ? most : NAME##_bend(p, j, v[j]);                           \
             h[j] = bend > 0 ? bend : most * SEPARABLE_ALMOST_0;                                                      \
         }                                                                                                            \
+        for (uint64_t j = bound_of(p); j < p->n; j++)                                                                \
+            h[j] = 1;                                                                                                \
     }                                                                                                                \
     static double NAME##_ray_slope(const penalty *p, const double *v, const double *dv, double eta)                  \
     {                                                                                                                \
         SEPARABLE_SUM(NAME##_weight(p, j, v[j] + eta * dv[j]) * dv[j])                                               \
+        for (uint64_t j = bound; j < p->n; j++)                                                                      \
+            sum_add(&all, (v[j] + eta * dv[j]) * dv[j]);                                                             \
         return sum_value(&all);                                                                                      \
     }                                                                                                                \
     static double NAME##_ray_change(const penalty *p, const double *v, const double *dv, double eta)                 \
     {                                                                                                                \
         SEPARABLE_SUM(dv[j] != 0 ? NAME##_dual(p, j, v[j] + eta * dv[j]) - NAME##_dual(p, j, v[j]) : 0)              \
+        for (uint64_t j = bound; j < p->n; j++)                                                                      \
+            sum_add(&all, eta *dv[j] * (v[j] + 0.5 * eta * dv[j]));                                                  \
         return sum_value(&all);                                                                                      \
     }                                                                                                                \
     static void NAME##_slope(const penalty *p, double *out, const double *w)                                         \
     {                                                                                                                \
         for (uint64_t j = 0; j < p->n; j++)                                                                          \
-            out[j] = NAME##_slope_at(p, j, w[j]);                                                                    \
+            out[j] = j < bound_of(p) ? NAME##_slope_at(p, j, w[j]) : 0;                                              \
     }                                                                                                                \
     static void NAME##_bend_all(const penalty *p, double *out)                                                       \
     {                                                                                                                \
         for (uint64_t j = 0; j < p->n; j++)                                                                          \
-            out[j] = NAME##_bend_at(p, j);                                                                           \
+            out[j] = j < bound_of(p) ? NAME##_bend_at(p, j) : 0;                                                     \
     }                                                                                                                \
     static double NAME##_distance(const penalty *p, const double *w, const double *v)                                \
     {                                                                                                                \

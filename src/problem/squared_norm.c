@@ -5,7 +5,7 @@
 
 static double squared_norm_value(const penalty *p, const double *w)
 {
-    return 0.5 * vec_dot(w, w, p->n, p->threads);
+    return 0.5 * vec_dot(w, w, bound_of(p), p->threads);
 }
 
 static void squared_norm_gradient(const penalty *p, double *w, const double *v)
@@ -37,9 +37,17 @@ static double squared_norm_ray_slope(const penalty *p, const double *v, const do
     return vd + eta * dd;
 }
 
+static void squared_norm_slope(const penalty *p, double *out, const double *w)
+{
+    squared_norm_gradient(p, out, w);
+    for (uint64_t j = bound_of(p); j < p->n; j++)
+        out[j] = 0;
+}
+
 static void squared_norm_bend(const penalty *p, double *out)
 {
-    squared_norm_curvature(p, out, NULL, false);
+    for (uint64_t j = 0; j < p->n; j++)
+        out[j] = j < bound_of(p);
 }
 
 /* |w - v|^2 / 2 */
@@ -59,7 +67,7 @@ const regulariser squared_norm = {
     .curvature = squared_norm_curvature,
     .ray_change = squared_norm_ray_change,
     .ray_slope = squared_norm_ray_slope,
-    .slope = squared_norm_gradient,
+    .slope = squared_norm_slope,
     .bend = squared_norm_bend,
     .distance = squared_norm_distance,
 };

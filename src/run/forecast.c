@@ -102,7 +102,7 @@ uint64_t bda_forecast(const bda_data_summary *given, const bda_settings *s, int 
     if (!task)
         return 0;
     const uint64_t outputs = task_outputs(task, summary->labels);
-    uint64_t columns = summary->features + (t.bias > 0);
+    uint64_t columns = summary->features + (t.bias > 0 || t.free_intercept);
     const bool factors = s->feature_penalty[0], open = t.left_open && t.options.sharing == SHARE_DEFAULT;
     const extent e = {.method = t.method,
                       .task = task,

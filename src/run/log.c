@@ -32,9 +32,9 @@ run_log *log_open(const char *path, bda_error *err)
  * property of a run. */
 static bool is_plain_option(const char *name)
 {
-    static const char *const others[] = {"task", "loss", "method", "cost", "bias", "threads", "blocks", "log",
-                                         "quiet", "progress", "progress-every", "max-rounds", "force", "output",
-                                         "checkpoint", "checkpoint-every", "resume",
+    static const char *const others[] = {"task", "loss", "method", "cost", "intercept", "bias", "threads", "blocks",
+                                         "log", "quiet", "progress", "progress-every", "max-rounds", "force",
+                                         "output", "checkpoint", "checkpoint-every", "resume",
                                          /* the method's facts say what they came to */
                                          "a1", "a2", "line-search", "step", "local-epochs", "hull"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -126,6 +126,8 @@ bool log_write_start(run_log *log, const log_start *start, const method_facts *f
     json_count(&j, "weights", start->problem->n);
     if (!start->training->loss->regression)
         json_count(&j, "classes", start->problem->classes);
+    const bool free = start->training->free_intercept, penalised = start->training->bias >= 0;
+    json_text(&j, "intercept", free ? "free" : penalised ? "penalised" : "none");
     json_real(&j, "bias", start->training->bias);
     json_count(&j, "max_rounds", start->training->max_rounds);
     if (start->resumed)

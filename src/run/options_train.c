@@ -21,6 +21,9 @@ static const char *const searches[] = {"exact", "backtracking", "none", NULL};
 static const char *const hull_forms[] = {"fused", "one-vector", "momentum", NULL};
 static const char *const thread_modes[] = {"blocks", "lock-free", NULL};
 static const char *const gap_wholes[] = {"objective", "start", NULL};
+/* The intercept of who does not ask for one: free, penalised or none. */
+#define INTERCEPT "none"
+static const char *const intercepts[] = {"free", "penalised", "none", NULL};
 static const char *const progresses[] = {"auto", "always", "never", NULL};
 static const char *const table_formats[] = {"libsvm", "csv", "tsv", NULL};
 const char *const missing_choices[] = {"refuse", "zero", "mean", NULL};
@@ -147,15 +150,24 @@ const bda_option train_options[] = {
          "of tag and parse, hinge and squared-hinge: visits of each sentence in a local epoch, of which the first "
          "may seek outputs; default: 10 with bda, else 1 of tag and 2 of parse",
      AT(learning_epochs)},
+    {.name = "intercept",
+     .group = "problem",
+     .type = BDA_CHOICE,
+     .argument = "KIND",
+     .preset = INTERCEPT,
+     .choices = intercepts,
+     .help = "add a constant feature: a free one is not regularised; a penalised one is, and has the value of the "
+             "option bias",
+     AT(intercept)},
     {.name = "bias",
      .group = "problem",
      .letter = 'b',
      .type = BDA_REAL,
      .argument = "B",
-     .preset = "-1",
+     .preset = "1",
      .least = -INFINITY,
      .most = INFINITY,
-     .help = "add a constant feature of value B, regularised like the rest; none if negative",
+     .help = "the value of a penalised constant feature; given alone it asks for one, and for none if negative",
      AT(bias)},
     {.name = "class-weight",
      .group = "problem",

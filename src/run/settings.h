@@ -21,6 +21,7 @@ struct bda_settings {
     int64_t min_count, learning_epochs;
     char inference[OPTION_TEXT];
     double cost, epsilon, l1_ratio, bias;
+    char intercept[OPTION_TEXT];
     double gap, max_time, progress_every;
     char gap_of[OPTION_TEXT];
     int64_t max_rounds, local_epochs, blocks, seed, threads;
@@ -79,7 +80,8 @@ typedef struct training {
     bda_machine machine; /* that `options` names, once the file of --machine is read */
     double cost, gap; /* asked for, or the task's own */
     uint64_t max_rounds;
-    double bias;   /* < 0: none */
+    double bias; /* of a penalised intercept; < 0: none */
+    bool free_intercept;
     bool balanced; /* --class-weight=balanced */
     int weights;   /* --class-weight=LABEL:W */
     struct {

@@ -69,6 +69,7 @@ static bool open_problem(problem *p, comm *c, const data *d, const bda_settings 
         .epsilon = s->epsilon,
         .l1_ratio = s->l1_ratio,
         .bias = t->bias,
+        .free_intercept = t->free_intercept,
         .threads = (int)s->threads,
     };
     arena memory = {0};
@@ -193,7 +194,10 @@ static void record_end(bda_model *m, const problem *p, const training_watch *w)
 static bda_model *make_model(const problem *p, const training *t, bda_error *err)
 {
     const data *d = p->data;
-    const model_shape shape = {.features = d->features, .outputs = p->outputs, .shared = p->shared, .bias = t->bias};
+    const model_shape shape = {.features = d->features,
+                               .outputs = p->outputs,
+                               .shared = p->shared,
+                               .bias = t->free_intercept ? p->rows.bias : t->bias};
     if (t->loss->regression)
         return model_new(&shape, &(label_table){0}, err);
     if (d->labels.count != 2)
@@ -244,6 +248,14 @@ static bda_model *new_model(const problem *p, const bda_settings *s, const train
         return m;
     bda_model_free(m);
     return NULL;
+}
+
+/* The value of the constant feature was only the training's: what it gives is the weight of one of value 1. */
+static void tell_intercept(bda_model *m)
+{
+    for (uint64_t k = 0; k < m->outputs; k++)
+        m->w[m->features * m->outputs + k] *= m->bias;
+    m->bias = 1;
 }
 
 /* The best weights are kept where the model wants them, unless they are of folded rows. */
@@ -322,6 +334,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     if (ok) {
         if (p.fold.folded)
             problem_weights(&p, best, m->w);
+        if (t.free_intercept)
+            tell_intercept(m);
         conclude(&w, c, outcome);
         record_end(m, &p, &w);
         ok = keep_sentences(c, d, s, p.task->structure, m, err);

@@ -63,7 +63,9 @@ static bool check_method(const bda_settings *s, training *t, bda_error *err)
         if (t->method->uncertified && settings_given(s, gaps[i]))
             return err_set(err, BDA_USAGE, "--%s=%s cannot be met by --method=%s, which has no dual and knows no gap",
                            gaps[i], bda_get(s, gaps[i]), s->method);
-    return method_may_serve(t->method, s->task, t->loss, s->l1_ratio, err);
+    if (t->free_intercept && s->accelerate)
+        return err_set(err, BDA_USAGE, "--accelerate pulls every weight and does not go with --intercept=free");
+    return method_may_serve(t->method, s->task, t->loss, s->l1_ratio, t->free_intercept, err);
 }
 
 /* A number from `least` on, read by the rules of all options from the text up to `end`. */
@@ -287,8 +289,8 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
                            owners[i].tasks[0], owners[i].tasks[1] ? " and " : "",
                            owners[i].tasks[1] ? owners[i].tasks[1] : "", s->task);
     }
-    static const char *const of_rows[] = {"bias",       "feature-penalty", "weights", "class-weight",
-                                          "zero-based", "format",          "label",   "missing"};
+    static const char *const of_rows[] = {"intercept",  "bias",   "feature-penalty", "weights", "class-weight",
+                                          "zero-based", "format", "label",           "missing"};
     const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
     for (size_t i = 0; sentences && i < sizeof of_rows / sizeof *of_rows; i++)
         if (settings_given(s, of_rows[i]))
@@ -325,15 +327,30 @@ static bool check_table(const bda_settings *s, bda_error *err)
     return true;
 }
 
+/* A --bias alone says which kind. A constant feature of value 0 changes nothing. */
+static bool check_intercept(const bda_settings *s, training *t, bda_error *err)
+{
+    const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
+    const bool asked = settings_given(s, "intercept"), value = settings_given(s, "bias");
+    const bool penalised = value && !asked ? s->bias > 0 : strcmp(s->intercept, "penalised") == 0;
+    t->bias = -1;
+    if (sentences)
+        return true; /* of which check_task_options tells those who ask */
+    if (asked && value && penalised != (s->bias > 0))
+        return err_set(err, BDA_USAGE, "--bias=%s does not go with --intercept=%s", bda_get(s, "bias"), s->intercept);
+    t->bias = penalised ? s->bias : -1;
+    t->free_intercept = !value && strcmp(s->intercept, "free") == 0;
+    return true;
+}
+
 bool settings_training(const bda_settings *s, training *t, bda_error *err)
 {
     memset(t, 0, sizeof *t);
     if (!settings_are_of(s, "train", err))
         return false;
-    t->bias = s->bias > 0 ? s->bias : -1; /* a constant feature of value 0 changes nothing */
-    if (!check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) || !check_options(s, t, err) ||
-        !check_class_weights(s, t, err) || !check_validation(s, err) || !check_checkpoint(s, err) ||
-        !check_task_options(s, err) || !check_table(s, err))
+    if (!check_intercept(s, t, err) || !check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) ||
+        !check_options(s, t, err) || !check_class_weights(s, t, err) || !check_validation(s, err) ||
+        !check_checkpoint(s, err) || !check_task_options(s, err) || !check_table(s, err))
         return false;
     choose_defaults(s, task_find(s->task, t->loss, 0, NULL), t);
     bool own_rounds = t->method->uncertified && !settings_given(s, "max-rounds");

@@ -57,6 +57,25 @@ class Optima(unittest.TestCase):
 
     penalised = {}
 
+    def test_free_intercept(self):
+        X, y = breast_cancer()
+        flowers = load_iris(return_X_y=True)
+        for ours, theirs, (X, y) in (
+                (bda.Classifier("logistic", C=0.5, tol=1e-13, intercept="free"),
+                 LogisticRegression(C=0.5, tol=1e-12, max_iter=10000, solver="newton-cg"), (X + 3, y)),
+                (bda.Classifier("logistic", C=0.5, tol=1e-11, intercept="free", method="hull"),
+                 LogisticRegression(C=0.5, tol=1e-12, max_iter=10000, solver="newton-cg"), (X, y)),
+                (bda.Classifier("logistic", C=0.5, tol=1e-13, intercept="free"),
+                 LogisticRegression(C=0.5, tol=1e-12, max_iter=10000, solver="newton-cg"), flowers),
+                (bda.Regressor(C=0.5, tol=1e-13, intercept="free"), Ridge(1), (X, y * 40.0 + 7))):
+            with self.subTest(ours=ours):
+                ours.fit(X, y)
+                theirs.fit(X, y)
+                if np.size(ours.intercept_) > 1:  # any number may be added to all
+                    ours.intercept_ -= ours.intercept_.mean() - theirs.intercept_.mean()
+                self.close(ours, theirs)
+        self.assertEqual(bda.Classifier(intercept="free", fit_intercept=False).fit(X, y).intercept_, 0)
+
     def test_without_intercept(self):
         X, y = load_iris(return_X_y=True)
         ours = bda.Classifier("logistic", C=2, fit_intercept=False, tol=1e-10).fit(X, y)

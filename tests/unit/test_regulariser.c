@@ -279,6 +279,43 @@ static void test_distance(void **unused)
         }
 }
 
+/* Free weights are in no g; for the dual side they have v^2/2. */
+static void test_free_weights(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < KINDS; k++)
+        for (int trial = 1; trial < 12; trial += 3) {
+            penalty without = draw(&kinds[k], trial), p = without;
+            const regulariser *r = p.kind;
+            p.free = 4;
+            without.n -= 4;
+            const uint64_t bound = without.n;
+            assert_true(r->value(&p, u) == r->value(&without, u));
+            assert_true(r->conjugate(&p, v) == r->conjugate(&without, v));
+            assert_true(r->distance(&p, u, v) == r->distance(&without, u, v));
+            r->gradient(&p, w, v);
+            r->gradient(&without, other, v);
+            for (uint64_t j = 0; j < p.n; j++)
+                assert_true(w[j] == (j < bound ? other[j] : v[j]));
+            r->curvature(&p, h, v, false);
+            r->curvature(&without, other, v, false);
+            for (uint64_t j = 0; j < p.n; j++)
+                assert_true(h[j] == (j < bound ? other[j] : 1));
+            r->slope(&p, w, u);
+            r->slope(&without, other, u);
+            r->bend(&p, h);
+            for (uint64_t j = 0; j < p.n; j++)
+                assert_true(w[j] == (j < bound ? other[j] : 0) && (h[j] == 0) == (j >= bound));
+            double change = r->ray_change(&without, v, dv, 0.7), slope = r->ray_slope(&without, v, dv, 0.7);
+            for (uint64_t j = bound; j < p.n; j++) {
+                change += 0.5 * (pow(v[j] + 0.7 * dv[j], 2) - v[j] * v[j]);
+                slope += (v[j] + 0.7 * dv[j]) * dv[j];
+            }
+            assert_true(fabs(r->ray_change(&p, v, dv, 0.7) - change) <= 1e-9 * (1 + fabs(change)));
+            assert_true(fabs(r->ray_slope(&p, v, dv, 0.7) - slope) <= 1e-9 * (1 + fabs(slope)));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_ray),
         cmocka_unit_test(test_slope_and_bend),
         cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_free_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

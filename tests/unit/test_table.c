@@ -63,13 +63,13 @@ static void classes_are_known_late(void **state)
     (void)state;
     bda_error err = {0};
     const loss *squared = loss_find("squared-hinge");
-    assert_true(method_may_serve(&needs_slope, "classify", squared, 0, &err));
+    assert_true(method_may_serve(&needs_slope, "classify", squared, 0, false, &err));
     const char *text = refusal(&needs_slope, problem_of("squared-hinge", 3, 10, 0), &err);
     assert_non_null(strstr(text, "with 3 labels"));
-    assert_true(method_may_serve(&needs_few, "classify", squared, 0, &err));
-    assert_false(method_may_serve(&needs_slope, "classify", loss_find("hinge"), 0, &err));
-    assert_false(method_may_serve(&needs_smooth, "classify", squared, 0.1, &err));
-    assert_false(method_may_serve(&needs_labels, "regress", loss_find("squared-error"), 0, &err));
+    assert_true(method_may_serve(&needs_few, "classify", squared, 0, false, &err));
+    assert_false(method_may_serve(&needs_slope, "classify", loss_find("hinge"), 0, false, &err));
+    assert_false(method_may_serve(&needs_smooth, "classify", squared, 0.1, false, &err));
+    assert_false(method_may_serve(&needs_labels, "regress", loss_find("squared-error"), 0, false, &err));
 }
 
 /* Every method is named in the sentence exactly if it serves. */

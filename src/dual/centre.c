@@ -1,0 +1,62 @@
+/* centre.c - free intercepts in methods that work on the dual: problem/intercept.h says what for.
+ *
+ * v and the images of points have the centre beside X alpha, so that products of them are those of f_c, up to a
+ * constant; nothing else of a round knows of it. */
+#include <math.h>
+
+#include "base/vector.h"
+#include "dual/dual.h"
+
+void dual_add_centre(const dual_run *r, double *v)
+{
+    const penalty *g = &r->p->penalty;
+    for (uint64_t m = 0; m < g->free; m++)
+        v[g->n - g->free + m] += r->intercept.centre[m];
+}
+
+double dual_turned(const dual_run *r)
+{
+    const penalty *g = &r->p->penalty;
+    double turned = 0;
+    for (uint64_t m = 0; m < g->free; m++) {
+        const uint64_t j = g->n - g->free + m;
+        turned += r->w[j] * (r->v[j] - r->intercept.centre[m]);
+    }
+    return turned;
+}
+
+double dual_price(dual_run *r, double *const *z, const double *w, double scale)
+{
+    const penalty *g = &r->p->penalty;
+    intercept *c = &r->intercept;
+    round_report *report = &r->report;
+    if (g->free == 0)
+        return 0;
+    const double *v = r->v + g->n - g->free, before = report->gap;
+    for (uint64_t m = 0; m < g->free; m++) {
+        c->sum[m] = v[m] - c->centre[m];
+        c->b[m] = scale * w[g->n - g->free + m];
+    }
+    intercept_look(c, z, scale);
+    intercept_certify(c, c->sum, c->b, report->primal, &report->dual, &report->gap);
+    return report->gap - before;
+}
+
+const double *dual_recentre(dual_run *r)
+{
+    const penalty *g = &r->p->penalty;
+    intercept *c = &r->intercept;
+    double squares = 0;
+    if (g->free == 0)
+        return NULL;
+    double *v = r->v + g->n - g->free, *w = r->w + g->n - g->free;
+    for (uint64_t m = 0; m < g->free; m++) {
+        const double moved = v[m] - c->centre[m];
+        c->sum[m] = moved;
+        c->centre[m] = v[m];
+        w[m] = v[m] += moved;
+        squares += moved * moved;
+    }
+    r->travelled += sqrt(squares);
+    return c->sum;
+}
