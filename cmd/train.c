@@ -19,6 +19,8 @@ static bool takes(const invocation *v, const char *option)
     return bda_set(v->settings, option, "2", &no) && bda_check(v->settings, &no);
 }
 
+#define UNEVEN 1e3 /* factor between the largest magnitudes of two features from which scaling is worth a try */
+
 /* Why training stopped early, and what would help. */
 static void say_early_end(const invocation *v, const bda_outcome *o, const char *path)
 {
@@ -47,8 +49,13 @@ static void say_early_end(const invocation *v, const bda_outcome *o, const char 
         snprintf(gap, sizeof gap, " at a gap of %.2g of the %s, above the %g asked for",
                  of_start ? o->last.gap_of_start : o->last.relative_gap, of_start ? "start" : "objective",
                  o->last.target);
-    say(v, "stopped after %llu round%s and %.1f s%s; %s; the best model is in %s", rounds, rounds == 1 ? "" : "s",
-        o->last.seconds, gap, why, path);
+    char features[140] = "";
+    if (o->spread >= UNEVEN)
+        snprintf(features, sizeof features,
+                 "; features differ by a factor of %.0e, which --scale=standard or max-abs would even out",
+                 o->spread);
+    say(v, "stopped after %llu round%s and %.1f s%s; %s%s; the best model is in %s", rounds, rounds == 1 ? "" : "s",
+        o->last.seconds, gap, why, features, path);
 }
 
 static void say_end(const invocation *v, const bda_outcome *o, const char *path)

@@ -299,6 +299,9 @@ typedef struct bda_outcome {
     uint64_t scored_round; /* with --patience: the round whose model scored best on other data, and is returned, */
     double score;          /* its score, and by what; NAN and NULL without */
     const char *score_name;
+    /* Where it ended by rounds or time: the largest over the least of the largest magnitudes of the features that it was
+     * trained on, see --scale; else 0. */
+    double spread;
 } bda_outcome;
 
 /* Trains, writes the run log if the settings name one, and returns the best model found; `outcome` says whether the

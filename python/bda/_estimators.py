@@ -124,6 +124,8 @@ class Linear(BaseEstimator):
             "blocks": self.blocks,
             **self._intercept_values(),
         })
+        if str(values.get("scale", "none")).replace("_", "-") == "unit-rows":
+            raise SettingError("scale='unit-rows' has no place in coef_: sklearn.preprocessing.normalize does it", "scale")
         if self.random_state is not None:
             values["seed"] = self._seed()
             if self.blocks is None:

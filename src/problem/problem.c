@@ -167,6 +167,7 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
         .classes = labels,
         .outputs = task_outputs(task, known),
         .shared = task_shared(task, known),
+        .scale = request->scale,
         .epsilon = request->epsilon,
         .threads = request->threads,
     };
@@ -194,13 +195,29 @@ bool problem_open(problem *p, comm *c, const data *d, const problem_request *req
     return true;
 }
 
-void problem_weights(const problem *p, const double *w, double *full)
+bool problem_weights_differ(const problem *p)
+{
+    return p->fold.folded || p->scale;
+}
+
+static void unfold(const problem *p, const double *w, double *full)
 {
     const uint64_t outputs = p->outputs, bias = p->rows.columns - p->fold.rows.columns;
     fold_weights(&p->fold, p->data, w, outputs, full);
     /* the constant feature and the shared weights are last, here and there */
     memcpy(full + p->data->features * outputs, w + p->fold.rows.columns * outputs,
            (bias * outputs + p->shared) * sizeof *full);
+}
+
+void problem_weights(const problem *p, const double *w, double *full)
+{
+    if (p->fold.folded)
+        unfold(p, w, full);
+    else
+        memcpy(full, w, p->n * sizeof *full);
+    for (uint64_t j = 0; p->scale && j < p->data->features; j++)
+        for (uint64_t k = 0; k < p->outputs; k++)
+            full[j * p->outputs + k] *= p->scale[j];
 }
 
 /* Packed messages leave v off by about 1e-6 (three numbers a word) or 1e-9 (two) of what neighbouring columns have,

@@ -17,6 +17,7 @@ typedef struct problem_request {
     const double *cost_factor;         /* [labels] by class number, NULL for 1 */
     double epsilon;                    /* half-width of the insensitive tube */
     double l1_ratio;                   /* R of the elastic net, 0 for none */
+    const double *scale;               /* [features] by which the columns were multiplied; NULL: 1 */
     const double *factor;              /* [features] penalty factors, NULL for 1 */
     double bias;                       /* value of the constant feature; < 0: none */
     bool free_intercept;               /* a constant feature that is not regularised, of a value to be chosen */
@@ -30,6 +31,7 @@ struct problem {
     const loss *loss;
     penalty penalty;
     fold fold;
+    const double *scale;  /* [features] by which the data's columns were multiplied; NULL: 1 */
     rows rows;            /* the data's, folded where that pays, with the constant feature */
     uint64_t nonzeros;    /* of all ranks' rows */
     uint64_t outputs;     /* weights of a column: 1, or T for several classes */
@@ -75,8 +77,9 @@ static inline uint64_t problem_stride(uint64_t rows)
 }
 
 /* From weights [n] to those of the data's features, of the constant one, and the shared ones:
- * [features + bias][outputs], then [shared]. Needed where the rows are folded, which only then are not the same.
+ * [features + bias][outputs], then [shared]. Needed where they differ: the rows are folded, or the columns scaled.
  * Collective. */
+bool problem_weights_differ(const problem *p);
 void problem_weights(const problem *p, const double *w, double *full);
 
 #endif

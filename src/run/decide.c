@@ -9,12 +9,20 @@
 #include <string.h>
 
 #include "data/rows_math.h"
+#include "data/scale.h"
 
 /* s[k] += x w[k] */
 static inline void add_scaled(double *restrict s, double x, const double *restrict w, uint64_t outputs)
 {
     for (uint64_t k = 0; k < outputs; k++)
         s[k] += x * w[k];
+}
+
+/* Of models of rows of length 1. */
+static inline void shorten(const bda_model *m, double norm, double *s)
+{
+    for (uint64_t k = 0; k < m->outputs; k++)
+        s[k] *= scale_of_length(sqrt(norm));
 }
 
 static inline void add_constant(const bda_model *m, double *s)
@@ -33,6 +41,8 @@ ROWS_INLINE double one_score(const bda_model *m, const rows *r, rows_form form, 
             break;
         s += rows_value(r, form, i, j) * m->w[column];
     }
+    if (m->unit_rows)
+        shorten(m, rows_norm(r, form, i), &s);
     return m->bias >= 0 ? s + m->bias * m->w[m->features] : s;
 }
 
@@ -45,6 +55,8 @@ ROWS_INLINE void all_scores(const bda_model *m, const rows *r, rows_form form, u
             break;
         add_scaled(s, rows_value(r, form, i, j), m->w + column * m->outputs, m->outputs);
     }
+    if (m->unit_rows)
+        shorten(m, rows_norm(r, form, i), s);
     add_constant(m, s);
 }
 
@@ -91,6 +103,11 @@ void bda_score(const bda_model *m, uint64_t cells, const uint32_t *column, const
     for (uint64_t j = 0; j < cells; j++)
         if (column[j] < m->features)
             add_scaled(score, value ? value[j] : 1, m->w + column[j] * m->outputs, m->outputs);
+    double norm = 0;
+    for (uint64_t j = 0; m->unit_rows && j < cells; j++)
+        norm += value ? value[j] * value[j] : 1;
+    if (m->unit_rows)
+        shorten(m, norm, score);
     add_constant(m, score);
 }
 

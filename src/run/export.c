@@ -84,6 +84,12 @@ bool bda_model_export(const bda_model *m, const char *format, const char *path, 
         f++;
     if (!f->name)
         return err_set(err, BDA_USAGE, "--format must be liblinear, json or c, not '%.80s'", format);
+    if (m->unit_rows && strcmp(format, "json") != 0)
+        return err_set(
+            err, BDA_USAGE,
+            "the model was trained with --scale=unit-rows, and --format=%s has no place for that: train on rows "
+            "that are of length 1 already",
+            format);
     output *out = !f->fits || f->fits(m, err) ? out_open(path, err) : NULL;
     if (!out)
         return false;

@@ -73,6 +73,8 @@ static void write_head(json *j, const bda_model *m)
     json_count(j, "outputs", m->outputs);
     if (m->bias >= 0)
         json_real(j, "constant_feature", m->bias);
+    if (m->unit_rows)
+        json_text(j, "scale", "unit-rows");
     write_calibration(j, m);
     write_record(j, m);
 }

@@ -84,6 +84,12 @@ const char *model_copy_text(bda_model *m, const char *text, bda_error *err)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
+bool model_keep_scale(bda_model *m, bda_error *err)
+{
+    static const char how[] = "unit-rows";
+    return !m->unit_rows || sections_keep(&m->extra, MODEL_SCALE, true, how, sizeof how - 1, err);
+}
+
 void bda_model_free(bda_model *m)
 {
     if (!m)

@@ -41,6 +41,7 @@ struct bda_model {
     uint64_t outputs;                /* weights of a feature: 1, or one for each class */
     uint64_t shared;                 /* weights that belong to no feature */
     uint64_t n;                      /* (features + (bias >= 0)) * outputs + shared */
+    bool unit_rows;                  /* scores are of rows of length 1 */
     double *w;                       /* [n] = [features + (bias >= 0)][outputs], then [shared] */
     const calibration *calibration;  /* NULL: none */
     model_record record;
@@ -77,12 +78,15 @@ static inline bool model_has_probabilities(const bda_model *m)
 
 /* The bytes of calibration_pack become the model's calibration. */
 bool model_keep_calibration(bda_model *m, const unsigned char *packed, uint64_t count, bda_error *err);
+/* Adds to the file what it needs to say of unit_rows. */
+bool model_keep_scale(bda_model *m, bda_error *err);
 
 bool model_name_features(bda_model *m, const char *const *name, bda_error *err); /* [features], copied */
 
 /* ---- the file ---- */
 
 #define MODEL_TABLE "table" /* section: the columns of the table that the model was trained on, see data/schema.h */
+#define MODEL_SCALE "scale" /* section: "unit-rows", scores are of rows of length 1 */
 #define MODEL_MAGIC "BDAMODEL"
 #define MODEL_VERSION 2
 

@@ -11,8 +11,8 @@
 #include "run/train_sentences.h"
 
 /* Sections without which a model predicts something else, and that this program understands. */
-static const char *const known[] = {"model",     "labels",    "weights", "shared-weights", "sentences", "dictionary",
-                                    "relations", MODEL_TABLE, NULL};
+static const char *const known[] = {"model",      "labels",    "weights",   "shared-weights", "sentences",
+                                    "dictionary", "relations", MODEL_TABLE, MODEL_SCALE,      NULL};
 /* These become fields of the model, others are kept as they are. */
 static const char *const own[] = {"model",    "labels",   "weights",       "shared-weights",
                                   "training", "settings", "feature-names", NULL};
@@ -226,6 +226,7 @@ static bda_model *take_model(const sections *s, const byte_source *from, bda_err
                     read_feature_names(m, s, from, err) && keep_others(m, s, err) &&
                     read_calibration(m, s, from, err) &&
                     (!is_sentence_task(m->task) || sentence_model_glance(m, err));
+    m->unit_rows = sections_find(s, MODEL_SCALE) != NULL;
     if (ok)
         return m;
     bda_model_free(m);

@@ -19,6 +19,7 @@ extern const bda_option bench_options[];
 /* Made once, from options of its own and those of train that it leaves to the user. */
 const bda_option *select_options(void);
 
+extern const char *const scale_names[];     /* of --scale, in the order of scale_kind */
 extern const char *const missing_choices[]; /* of --missing, in the order of schema_missing */
 
 #define AT(field) .offset = offsetof(bda_settings, field)

@@ -26,6 +26,7 @@ static const char *const gap_wholes[] = {"objective", "start", NULL};
 static const char *const intercepts[] = {"free", "penalised", "none", NULL};
 static const char *const progresses[] = {"auto", "always", "never", NULL};
 static const char *const table_formats[] = {"libsvm", "csv", "tsv", NULL};
+const char *const scale_names[] = {"none", "unit-rows", "max-abs", "standard", NULL};
 const char *const missing_choices[] = {"refuse", "zero", "mean", NULL};
 
 const bda_option train_options[] = {
@@ -169,6 +170,16 @@ const bda_option train_options[] = {
      .most = INFINITY,
      .help = "the value of a penalised constant feature; given alone it asks for one, and for none if negative",
      AT(bias)},
+    {.name = "scale",
+     .group = "problem",
+     .type = BDA_CHOICE,
+     .argument = "HOW",
+     .preset = "none",
+     .choices = scale_names,
+     .help =
+         "scale rows to length 1, or features by their largest magnitude or their standard deviation; the model is "
+         "for data as it is",
+     AT(scaling)},
     {.name = "class-weight",
      .group = "problem",
      .type = BDA_TEXT,

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "data/data.h"
+#include "data/scale.h"
 #include "data/schema.h"
 #include "problem/loss.h"
 #include "problem/method.h"
@@ -21,7 +22,7 @@ struct bda_settings {
     int64_t min_count, learning_epochs;
     char inference[OPTION_TEXT];
     double cost, epsilon, l1_ratio, bias;
-    char intercept[OPTION_TEXT];
+    char intercept[OPTION_TEXT], scaling[OPTION_TEXT];
     double gap, max_time, progress_every;
     char gap_of[OPTION_TEXT];
     int64_t max_rounds, local_epochs, blocks, seed, threads;
@@ -82,6 +83,7 @@ typedef struct training {
     uint64_t max_rounds;
     double bias; /* of a penalised intercept; < 0: none */
     bool free_intercept;
+    scale_kind scale;
     bool balanced; /* --class-weight=balanced */
     int weights;   /* --class-weight=LABEL:W */
     struct {

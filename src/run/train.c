@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/exact_sum.h"
 #include "data/digest.h"
+#include "data/scale.h"
 #include "data/schema.h"
 #include "methods/auto.h"
 #include "methods/table.h"
@@ -60,14 +61,17 @@ static bool choose_factors(comm *c, const data *d, const training *t, double *fa
     return true;
 }
 
-static bool open_problem(problem *p, comm *c, const data *d, const bda_settings *s, const training *t, bda_error *err)
+static bool open_problem(problem *p, comm *c, const scaled *by, const bda_settings *s, const training *t,
+                         bda_error *err)
 {
+    const data *d = &by->data;
     problem_request request = {
         .task = s->task,
         .loss = t->loss,
         .cost = t->cost,
         .epsilon = s->epsilon,
         .l1_ratio = s->l1_ratio,
+        .scale = by->factor,
         .bias = t->bias,
         .free_intercept = t->free_intercept,
         .threads = (int)s->threads,
@@ -104,7 +108,7 @@ static bool start_log(training_watch *w, const bda_settings *s, const training *
 }
 
 /* What happened, the same on every rank; the last line of the log. */
-static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
+static void conclude(training_watch *w, comm *c, const data *d, bda_outcome *outcome)
 {
     const bda_observer *o = w->observer;
     double most[2] = {(double)mem_peak_bytes(), o && o->interrupt ? *o->interrupt : 0};
@@ -123,6 +127,9 @@ static void conclude(training_watch *w, comm *c, bda_outcome *outcome)
         all.score = best->score;
         all.score_name = best->name;
     }
+    const bool cut_short = !all.complete && (all.reason == BDA_MAX_ROUNDS || all.reason == BDA_MAX_TIME);
+    if (cut_short && !d->unit_row)
+        all.spread = scale_spread(c, d);
     log_write_end(w->log, &all);
     bool logged = log_close(w->log, &all.log);
     w->log = NULL;
@@ -179,7 +186,7 @@ static bool record_beginning(bda_model *m, const problem *p, const bda_settings 
 }
 
 /* Collective. */
-static void record_end(bda_model *m, const problem *p, const training_watch *w)
+static void record_end(bda_model *m, const problem *p, const data *d, const training_watch *w)
 {
     model_record *r = &m->record;
     r->primal = w->now.best_primal;
@@ -187,7 +194,7 @@ static void record_end(bda_model *m, const problem *p, const training_watch *w)
     r->relative_gap = w->now.relative_gap;
     r->gap_of_start = w->now.gap_of_start;
     r->rounds = w->now.round;
-    r->data_digest = data_digest(p->comm, p->data, p->threads);
+    r->data_digest = data_digest(p->comm, d, p->threads);
 }
 
 /* Of two labels the positive one, the larger, comes first. */
@@ -244,7 +251,9 @@ static bool keep_table(bda_model *m, const data *d, bda_error *err)
 static bda_model *new_model(const problem *p, const bda_settings *s, const training *t, bda_error *err)
 {
     bda_model *m = make_model(p, t, err);
-    if (m && record_beginning(m, p, s, t, err) && keep_table(m, p->data, err))
+    if (m)
+        m->unit_rows = t->scale == SCALE_UNIT_ROWS;
+    if (m && record_beginning(m, p, s, t, err) && keep_table(m, p->data, err) && model_keep_scale(m, err))
         return m;
     bda_model_free(m);
     return NULL;
@@ -258,10 +267,10 @@ static void tell_intercept(bda_model *m)
     m->bias = 1;
 }
 
-/* The best weights are kept where the model wants them, unless they are of folded rows. */
+/* The best weights are kept where the model wants them, unless they are of folded rows or scaled columns. */
 static double *room_for_best(problem *p, bda_model *m, bda_error *err)
 {
-    return p->fold.folded ? ARENA_TAKE(&p->memory, double, p->n, err) : m->w;
+    return problem_weights_differ(p) ? ARENA_TAKE(&p->memory, double, p->n, err) : m->w;
 }
 
 bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
@@ -291,7 +300,9 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     };
     bda_model *m = NULL;
     checkpoint *kept = NULL;
-    bool ok = open_problem(&p, c, d, s, &t, err);
+    scaled by;
+    bool ok = scale_open(&by, c, d, t.scale, err);
+    ok = ok && open_problem(&p, c, &by, s, &t, err);
     if (ok && s->machine[0])
         ok = machine_read(c, s->machine, &t.machine, err);
     if (s->machine[0])
@@ -332,12 +343,12 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         ok = false;
     }
     if (ok) {
-        if (p.fold.folded)
+        if (problem_weights_differ(&p))
             problem_weights(&p, best, m->w);
         if (t.free_intercept)
             tell_intercept(m);
-        conclude(&w, c, outcome);
-        record_end(m, &p, &w);
+        conclude(&w, c, p.data, outcome);
+        record_end(m, &p, d, &w);
         ok = keep_sentences(c, d, s, p.task->structure, m, err);
     }
     if (!ok) {
@@ -348,5 +359,6 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     }
     validation_close(w.validation);
     problem_close(&p);
+    scale_close(&by);
     return m;
 }

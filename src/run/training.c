@@ -9,6 +9,7 @@
 
 #include "methods/auto.h"
 #include "methods/table.h"
+#include "run/options.h"
 #include "run/settings.h"
 #include "run/sized.h"
 #include "run/validation.h"
@@ -289,8 +290,8 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
                            owners[i].tasks[0], owners[i].tasks[1] ? " and " : "",
                            owners[i].tasks[1] ? owners[i].tasks[1] : "", s->task);
     }
-    static const char *const of_rows[] = {"intercept",  "bias",   "feature-penalty", "weights", "class-weight",
-                                          "zero-based", "format", "label",           "missing"};
+    static const char *const of_rows[] = {"scale",        "intercept",  "bias",   "feature-penalty", "weights",
+                                          "class-weight", "zero-based", "format", "label",           "missing"};
     const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
     for (size_t i = 0; sentences && i < sizeof of_rows / sizeof *of_rows; i++)
         if (settings_given(s, of_rows[i]))
@@ -327,6 +328,15 @@ static bool check_table(const bda_settings *s, bda_error *err)
     return true;
 }
 
+static scale_kind scale_asked(const bda_settings *s)
+{
+    static const scale_kind kinds[] = {SCALE_NONE, SCALE_UNIT_ROWS, SCALE_MAX_ABS, SCALE_STANDARD};
+    for (int k = 0; scale_names[k]; k++)
+        if (strcmp(scale_names[k], s->scaling) == 0)
+            return kinds[k];
+    return SCALE_NONE;
+}
+
 /* A --bias alone says which kind. A constant feature of value 0 changes nothing. */
 static bool check_intercept(const bda_settings *s, training *t, bda_error *err)
 {
@@ -348,6 +358,7 @@ bool settings_training(const bda_settings *s, training *t, bda_error *err)
     memset(t, 0, sizeof *t);
     if (!settings_are_of(s, "train", err))
         return false;
+    t->scale = scale_asked(s);
     if (!check_intercept(s, t, err) || !check_loss(s, t, err) || !check_method(s, t, err) || !check_owners(s, err) ||
         !check_options(s, t, err) || !check_class_weights(s, t, err) || !check_validation(s, err) ||
         !check_checkpoint(s, err) || !check_task_options(s, err) || !check_table(s, err))

@@ -66,7 +66,7 @@ validation *validation_open(const problem *p, const bda_settings *s, bda_model *
         v->patience = s->patience == OPTION_UNSET ? 0 : (uint64_t)s->patience;
         v->best.score = NAN;
         ok = validation_parse(s->validate, path, &v->every, err) && (v->settings = predict_settings(s, err)) &&
-             (!p->fold.folded || (v->w = ARENA_TAKE(&v->memory, double, p->n, err)));
+             (!problem_weights_differ(p) || (v->w = ARENA_TAKE(&v->memory, double, p->n, err)));
     }
     if (v)
         v->model = model;
