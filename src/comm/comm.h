@@ -58,7 +58,7 @@ void comm_sum_vectors(comm *c, uint64_t blocks, double largest, const double *co
 
 /* The same with `fields` (1, 2 or 3) numbers in each word of the message, for vectors that may be a little off: by at
  * most what is returned, the same on all ranks, half a unit a block where a unit is 2^-19 (3 fields) or 2^-30 (2) of
- * what the blocks can add up to in the same stretch of columns. With one field or one block it is comm_sum_vectors. */
+ * what the blocks can add up to in the same stretch of columns. With one field, one block or more than 2^16 it is comm_sum_vectors. */
 #define COMM_MOST_PACKED 3
 double comm_sum_packed(comm *c, int fields, uint64_t blocks, double largest, const double *const *part, int parts,
                        uint64_t n, double *sum, int threads);

@@ -5,7 +5,7 @@
  *
  *     bound = sum_b max_j |part_b[j]|  <  2^e,    unit = 2^(e - bits + 2),
  *
- * so that |total| <= 2^(bits-2) + blocks/2 units never leaves its bits, and words are added as plain integers: exact in
+ * so that |total| <= 2^(bits-2) + blocks/2 units < 2^(bits-1) never leaves its bits, and words are added as plain integers: exact in
  * any order, by any number of ranks. What is lost is at most half a unit a block. Columns with large numbers sit
  * together (by falling frequency, see data/fold.h), so units are fine where numbers are small.
  *
@@ -16,7 +16,8 @@
 #include "comm/grid.h"
 #include "comm/operations.h"
 
-#define CHUNK 1024 /* columns that share a unit */
+#define CHUNK 1024                      /* columns that share a unit */
+#define MOST_BLOCKS ((uint64_t)1 << 16) /* whose roundings the spare bit of a field has room for, by far */
 #define WORD_CHUNKS (COMM_UNITS / CHUNK)
 #define PIECE_CHUNKS (COMM_MOST_PACKED * WORD_CHUNKS)
 
@@ -126,7 +127,7 @@ static uint64_t words_for(uint64_t n, int fields)
 double comm_sum_packed(comm *c, int fields, uint64_t blocks, double largest, const double *const *part, int parts,
                        uint64_t n, double *sum, int threads)
 {
-    if (fields <= 1 || blocks == 1 || !(largest > 0 && largest < INFINITY)) {
+    if (fields <= 1 || blocks == 1 || blocks > MOST_BLOCKS || !(largest > 0 && largest < INFINITY)) {
         comm_sum_vectors(c, blocks, largest, part, parts, n, sum, threads);
         return 0;
     }

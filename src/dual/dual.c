@@ -274,6 +274,7 @@ void dual_move(dual_run *r, double eta)
         block_move(r->blocks[k], eta);
     vec_add(r->v, eta, r->dv, p->n, p->threads);
     r->rounding += fabs(eta) * r->sum_error;
+    r->largest_added = fmax(r->largest_added, fabs(eta) * r->direction.largest);
     r->report.step = eta;
     r->report.local_seconds += clock_now() - begin;
 }

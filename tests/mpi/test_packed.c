@@ -105,6 +105,21 @@ static void test_extremes(void)
     }
 }
 
+/* So many that their roundings could fill a field: the sum is exact, and no rank has said otherwise. */
+static void test_very_many_blocks(void)
+{
+    enum { MANY = (1 << 16) + 1 };
+    static const double *part[MANY];
+    static const double one[] = {1, -1, 0x1p-30};
+    double sum[3];
+    for (int b = 0; b < MANY; b++)
+        part[b] = one;
+    const int parts = (int)(comm_first_block(MANY, rank + 1, size) - comm_first_block(MANY, rank, size));
+    CHECK(comm_sum_packed(c, 3, MANY, 1, part, parts, 3, sum, 1) == 0);
+    for (int j = 0; j < 3; j++)
+        CHECK(sum[j] == MANY * one[j]);
+}
+
 /* ---- trainings ------------------------------------------------------------------------------------------------ */
 
 #define ROWS 240
@@ -191,6 +206,7 @@ int main(int argc, char **argv)
     rank = bda_comm_rank(c), size = bda_comm_size(c);
     test_sums();
     test_extremes();
+    test_very_many_blocks();
     test_trainings();
     bda_comm_free(single);
     bda_comm_free(c);
