@@ -52,7 +52,7 @@ struct bda_settings {
     char methods[OPTION_TEXT], losses[OPTION_TEXT], block_list[OPTION_TEXT], rank_list[OPTION_TEXT];
     char thread_list[OPTION_TEXT], cost_list[OPTION_TEXT], with[OPTION_TEXT];
     int64_t repeat;
-    bool calibrate;
+    bool calibrate, no_reference;
 
     /* select */
     int64_t folds;

@@ -65,6 +65,14 @@ class Bench(support.Case):
         self.assertEqual([log[0]["ranks"] for log in logs], [1, 2])
         self.assertEqual(logs[0][-1]["primal"], logs[1][-1]["primal"])
 
+    def test_reference(self):
+        """One more run where the optimum is uncertain, unless nobody wants it."""
+        few = ("--methods=bda", "--blocks=2", "--max-rounds=2")
+        self.bench(*few, "--no-reference")
+        self.assertEqual(self.logs(), ["loss-c1-bda-k2-r1-t1.log"])
+        self.bench(*few)
+        self.assertEqual(self.logs(), ["loss-c1-bda-k2-r1-t1.log", "loss-c1-reference.log"])
+
     def test_wrong_words(self):
         self.fails(2, "bench", says=["DATA"])
         self.fails(2, "bench", "--methods=bda,,hull", "d.svm", says=["--methods"])

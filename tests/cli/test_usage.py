@@ -23,8 +23,8 @@ OPTIONS = {
                "json", "format", "label", "missing", "output"] +
               [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate "
                "patience".split()],
-    "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum output calibrate
-                quiet""".split(),
+    "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum no-reference output
+                calibrate quiet""".split(),
     "report": ["output", "csv", "svg", "network", "optimum", "follow", "quiet", "force"],
 }
 
