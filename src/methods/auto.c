@@ -71,6 +71,8 @@ static const method *choose_for_structures(const problem *p, const method_option
 /* The first stage. `open`: nobody asked for what is a dual method's. */
 static const method *choose_first(const problem *p, const method_options *o, bool open)
 {
+    if (p->penalty.l1_ratio == 1) /* no other serves */
+        return &lbfgs;
     if (p->task->structure)
         return choose_for_structures(p, o);
     if (o->hull != HULL_DEFAULT)
@@ -116,6 +118,7 @@ const method auto_method = {
     .name = "auto",
     .summary = "the fastest we know for the problem: newton for few weights, plain coordinate descent for one block "
                "where few passes will do, hull otherwise",
-    .needs = "any loss and task",
+    .needs = "any loss and task; with --l1-ratio=1 a differentiable loss",
+    .any_regulariser = true,
     .train = auto_train,
 };

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "problem/separable.h"
 #include "problem/stage.h"
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
@@ -99,18 +100,58 @@ static void take_gradient(descent *r)
     r->norm = sqrt(vec_dot(r->gradient, r->gradient, p->n, p->threads));
 }
 
+/* With g = sum_j f_j |w_j| alone, g* is 0 where all |v_j| <= f_j and infinite elsewhere. s is made feasible by a factor:
+ * all xi* are convex, and finite at 0. Returns the factor; *dual is f(s) of the new s. One message of scalars. */
+static double shrink(descent *r, double *dual)
+{
+    const penalty *g = &r->p->penalty;
+    double factor = 1;
+    for (uint64_t j = 0; j < bound_of(g); j++) {
+        const double most = factor_of(g, j);
+        if (fabs(r->image[j]) > most)
+            factor = fmin(factor, most / fabs(r->image[j]));
+    }
+    FOR_BLOCKS (k, r->local, r->p->threads) {
+        for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
+            r->s[k][i] *= factor;
+        r->mine[k] = instances_conjugate(&r->part[k], r->s[k]);
+    }
+    descent_gather(r, 1);
+    *dual = descent_column_sum(r, 0, 1);
+    return factor;
+}
+
+/* The dual of s, or of a multiple of it, and the gap between that and w. */
+static void bound(descent *r, double *dual, double *gap)
+{
+    const penalty *g = &r->p->penalty;
+    const uint64_t free = g->n - g->free;
+    intercept *c = &r->intercept;
+    double factor = 1;
+    if (g->l1_ratio < 1) {
+        *dual = g->kind->conjugate(g, r->image) + descent_column_sum(r, CONJUGATE, COLUMNS);
+        *gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
+    } else {
+        factor = shrink(r, dual);
+        *gap = r->primal + *dual;
+    }
+    for (uint64_t m = 0; m < g->free; m++) {
+        c->sum[m] = factor * r->image[free + m];
+        *gap += g->l1_ratio < 1 ? 0 : c->sum[m] * r->w[free + m];
+    }
+    if (g->free > 0) {
+        intercept_look(c, r->z, 1);
+        intercept_certify(c, c->sum, r->w + free, r->primal, dual, gap);
+    }
+}
+
 /* What s proves. The dual point 0 has f = 0 and the gap P(0): what every dual method starts with, and what --gap is
  * relative to. So round 0 reports that, though s(0) may be better. */
 static void certify(descent *r, uint64_t t)
 {
-    const penalty *g = &r->p->penalty;
     round_report *report = &r->report;
-    double dual = g->kind->conjugate(g, r->image) + descent_column_sum(r, CONJUGATE, COLUMNS);
-    double gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
-    if (g->free > 0) {
-        intercept_look(&r->intercept, r->z, 1);
-        intercept_certify(&r->intercept, r->image + g->n - g->free, r->w + g->n - g->free, r->primal, &dual, &gap);
-    }
+    double dual, gap;
+    bound(r, &dual, &gap);
     bool best = t > 0 && dual < r->best_dual;
     report->primal = r->primal;
     report->dual = best ? dual : r->best_dual;

@@ -318,7 +318,8 @@ static bool lbfgs_train(const method *self, problem *p, const method_options *op
 const method lbfgs = {
     .name = "lbfgs",
     .summary = "limited-memory BFGS (Liu and Nocedal); with --l1-ratio its orthant-wise form (Andrew and Gao)",
-    .needs = "a differentiable loss",
+    .needs = "a differentiable loss; any --l1-ratio, 1 as well",
+    .any_regulariser = true,
     .primal = true,
     .smooth_loss = true,
     .train = lbfgs_train,

@@ -41,12 +41,16 @@ typedef enum obstacle {
     NEEDS_SLOPE,
     NEEDS_SMOOTH_PENALTY,
     NEEDS_WHOLE_PENALTY,
+    NEEDS_CURVED_PENALTY,
+    NEEDS_SLOPE_WITH_L1, /* no method does without */
     NEEDS_FEW_WEIGHTS
 } obstacle;
 
 static obstacle obstacle_of(const method *m, const demand *d)
 {
     const task *t = d->task;
+    if (d->l1_ratio == 1 && !t->smooth)
+        return NEEDS_SLOPE_WITH_L1;
     if (m->sentences && !t->structure)
         return NEEDS_SENTENCES;
     if (m->classification && d->loss->regression)
@@ -59,6 +63,8 @@ static obstacle obstacle_of(const method *m, const demand *d)
         return NEEDS_SLOPE;
     if (m->smooth_regulariser && d->l1_ratio > 0)
         return NEEDS_SMOOTH_PENALTY;
+    if (!m->any_regulariser && d->l1_ratio == 1)
+        return NEEDS_CURVED_PENALTY;
     if (m->whole_regulariser && d->free_intercept)
         return NEEDS_WHOLE_PENALTY;
     if (m->most_weights && d->weights > m->most_weights)
@@ -116,6 +122,16 @@ static bool serves(const method *m, const demand *d, bda_error *err)
             err, BDA_USAGE,
             "--method=%s needs a differentiable regulariser, which --l1-ratio=%g is not; --method=%s would do",
             m->name, d->l1_ratio, others);
+    case NEEDS_CURVED_PENALTY:
+        return err_set(
+            err, BDA_USAGE,
+            "--method=%s needs a strongly convex regulariser, which --l1-ratio=1 is not; --method=%s would do",
+            m->name, others);
+    case NEEDS_SLOPE_WITH_L1:
+        return err_set(
+            err, BDA_USAGE,
+            "--l1-ratio=1 needs a differentiable loss, which --loss=%s is not%s; an --l1-ratio below 1 would do",
+            d->loss->name, classes);
     case NEEDS_WHOLE_PENALTY:
         return err_set(err, BDA_USAGE,
                        "--method=%s regularises every weight and cannot leave one free; with --intercept=free "

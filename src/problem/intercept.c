@@ -5,6 +5,7 @@
 
 #include "base/vector.h"
 #include "data/rows_math.h"
+#include "problem/separable.h"
 
 static uint64_t class_of(const problem *p, uint64_t row)
 {
@@ -69,6 +70,9 @@ bool intercept_open(intercept *c, const problem *p, bda_error *err)
         return false;
     }
     measure(c);
+    c->least_factor = INFINITY;
+    for (uint64_t j = 0; j < bound_of(&p->penalty); j++)
+        c->least_factor = fmin(c->least_factor, factor_of(&p->penalty, j));
     return true;
 }
 
@@ -185,7 +189,8 @@ static double price_of(const intercept *c, const double *sum, double U, double w
 
 void intercept_certify(intercept *c, const double *sum, const double *b, double primal, double *dual, double *gap)
 {
-    const double way = sqrt(2 * fmax(0, primal + c->least_dual) / c->p->penalty.convexity);
+    const double sigma = c->p->penalty.convexity;
+    const double way = sigma > 0 ? sqrt(2 * fmax(0, primal + c->least_dual) / sigma) : 2 * primal / c->least_factor;
     const double price = price_of(c, sum, primal, way);
     double turned = 0;
     for (uint64_t m = 0; m < c->outputs; m++)

@@ -14,7 +14,8 @@
  * so the mean margin is not lower than what a loss of U/W_k allows. It differs from the mean m_k at (w', b') by b - b'
  * and by x_k'(w - w'), x_k the mean row, and |w - w'| <= sqrt(2 (P(w', b') - min P) / sigma), as P is strongly convex in
  * w. Each class so bounds b from one side, or with several classes the differences of its b to the others; in
- * regression the mean target bounds it from both. The interval shrinks with the gap: the price is of second order.
+ * regression the mean target bounds it from both. The interval shrinks with the gap: the price is of second order. Where
+ * g is the sum of f_j |w_j| alone and not strongly convex, |w - w'| <= |w|_1 + |w'|_1 <= 2 P / min f_j.
  *
  * The methods that work on P know b as any weight. Those that work on f take proximal steps in b, an augmented
  * Lagrangian for the constraint: v has the centre c of the step beside X alpha, so that w = v there, too, and
@@ -29,14 +30,15 @@ typedef struct intercept {
     const problem *p; /* NULL: there is none to be free */
     uint64_t classes; /* of the rows; 1 in regression */
     uint64_t outputs;
-    double *weight;     /* [classes] W_k */
-    double target;      /* regression: the mean of the targets */
-    double *length;     /* [classes] the root of the mean of |x_i|^2, at least |x_k| */
-    double *mean;       /* [classes][outputs] of the margins, see intercept_look */
-    double *mine, *all; /* messages of classes * outputs scalars */
-    double *centre;     /* [outputs] c of a dual method */
-    double *sum, *b;    /* [outputs] work space of a dual method */
-    double least_dual;  /* f of the best certificate so far */
+    double *weight;      /* [classes] W_k */
+    double target;       /* regression: the mean of the targets */
+    double *length;      /* [classes] the root of the mean of |x_i|^2, at least |x_k| */
+    double *mean;        /* [classes][outputs] of the margins, see intercept_look */
+    double *mine, *all;  /* messages of classes * outputs scalars */
+    double *centre;      /* [outputs] c of a dual method */
+    double *sum, *b;     /* [outputs] work space of a dual method */
+    double least_factor; /* of the penalty */
+    double least_dual;   /* f of the best certificate so far */
     arena memory;
 } intercept;
 

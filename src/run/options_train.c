@@ -78,7 +78,6 @@ const bda_option train_options[] = {
      .preset = "0",
      .least = 0,
      .most = 1,
-     .below_most = true,
      .help = "elastic net: the regulariser is (1-R)/2 times the squared norm of the weights plus R times the sum of "
              "their magnitudes; more of the weights are 0 the larger R is",
      AT(l1_ratio)},
