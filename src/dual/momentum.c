@@ -9,6 +9,10 @@
  *     z_k ~ argmin of block k's model at y, which begins at y moved into the domain
  *     v   = w_y + sum_k X_k (z_k - y_k)                the one vector of the round
  *
+ * Safe models are timid: alpha is too short for many rounds. Where every t alpha is feasible (squared hinge), f(t alpha)
+ * is a parabola known from three sums, and alpha and v are taken times its t: what a step towards all past points would
+ * be if 0 were the only one.
+ *
  * beta = (t - 1) / t_next, t_next = (1 + sqrt(1 + 4 t^2)) / 2, at most BETA_MOST. Where the dual has risen, the round is
  * taken back and momentum begins anew, so it never rises. */
 #include <math.h>
@@ -33,6 +37,7 @@ typedef struct momentum_run {
     double t;         /* of the formula */
     double least;     /* the least f so far, that of v_before */
     double f;         /* of the round reported */
+    bool stretches;   /* alpha may be any multiple of itself */
 } momentum_run;
 
 static momentum_run *of(watch *self)
@@ -128,6 +133,7 @@ static bool momentum_open(momentum_run *r, const method *self, problem *p, const
         return false;
     r->base.epochs = options->local_epochs > 0 ? options->local_epochs : EPOCHS;
     count_blocks(r);
+    r->stretches = p->task->dual->along_itself && p->loss->kind == LOSS_SQUARED_HINGE;
     return true;
 }
 
@@ -189,6 +195,28 @@ static void name_block(archive *a, void *run, uint64_t k)
     dual_block(a, &((momentum_run *)run)->base, k);
 }
 
+/* alpha and v times the t at which f is least. One message of scalars. */
+static void stretch(momentum_run *r)
+{
+    enum { SLOPE, CURVE, COLUMNS };
+    dual_run *base = &r->base;
+    const problem *p = base->p;
+    for (uint64_t k = 0; k < base->local; k++) {
+        double *to = base->mine + k * COLUMNS;
+        base->blocks[k]->kind->along_itself(base->blocks[k], &to[SLOPE], &to[CURVE]);
+    }
+    dual_gather(base, COLUMNS);
+    const double curve = vec_dot(base->v, base->v, p->n, p->threads) + dual_column_sum(base, CURVE, COLUMNS);
+    const double t = -dual_column_sum(base, SLOPE, COLUMNS) / curve;
+    if (!(t > 0 && t < INFINITY)) /* alpha is 0 */
+        return;
+    for (uint64_t k = 0; k < base->local; k++)
+        base->blocks[k]->kind->stretch(base->blocks[k], t);
+    for (uint64_t j = 0; j < p->n; j++)
+        base->v[j] *= t;
+    base->report.step = t;
+}
+
 static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch,
                            bda_error *err)
 {
@@ -209,6 +237,8 @@ static bool momentum_train(const method *self, problem *p, const method_options 
             memcpy(base->v, r.ahead, p->n * sizeof *base->v);
             vec_add(base->v, 1, base->dv, p->n, p->threads);
             base->report.step = 1;
+            if (r.stretches)
+                stretch(&r);
         }
     }
     dual_close(base);

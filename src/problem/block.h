@@ -94,7 +94,11 @@ typedef struct block_kind {
     void (*advance)(block *b, double beta, const double *h, double *u);
     void (*take_back)(block *b);
     void (*state)(block *b, archive *a); /* all that is not as it was opened, between two rounds */
-    bool whole_steps;                    /* it moves by steps of 0 or 1 alone, in coupled models without damping */
+    /* Where alpha may be any multiple t alpha: xi*(-t alpha) = curve t^2 / 2 + slope t, and alpha = t alpha. NULL:
+     * it may not. slope NAN: not with this loss. */
+    void (*along_itself)(const block *b, double *slope, double *curve);
+    void (*stretch)(block *b, double t);
+    bool whole_steps; /* it moves by steps of 0 or 1 alone, in coupled models without damping */
 } block_kind;
 
 /* This rank's blocks, at alpha = 0; ended by NULL. NULL and a sentence on failure; local. */

@@ -288,6 +288,29 @@ static void structured_svm_advance(block *base, double beta, const double *h, do
     }
 }
 
+/* Of the squared hinge: alpha >= 0 is all that is asked. */
+static void structured_svm_along_itself(const block *base, double *slope, double *curve)
+{
+    const structured_svm *b = (const structured_svm *)base;
+    sum linear = {0, 0}, quadratic = {0, 0};
+    for (uint32_t i = 0; i < base->count; i++) {
+        const double A = working_set_sum(&b->set[i]);
+        sum_add(&quadratic, A * (A / (2 * b->C)));
+        for (uint32_t y = 0; y < b->set[i].used; y++)
+            sum_add(&linear, -(double)b->set[i].member[y].wrong * b->set[i].member[y].now);
+    }
+    *slope = b->squared ? sum_value(&linear) : NAN;
+    *curve = sum_value(&quadratic);
+}
+
+static void structured_svm_stretch(block *base, double t)
+{
+    structured_svm *b = of(base);
+    for (uint32_t i = 0; i < base->count; i++)
+        for (uint32_t y = 0; y < b->set[i].used; y++)
+            b->set[i].member[y].now *= t;
+}
+
 static void structured_svm_take_back(block *base)
 {
     structured_svm *b = of(base);
@@ -362,4 +385,6 @@ const block_kind structured_svm_blocks = {
     .largest_norm = structured_svm_largest_norm,
     .advance = structured_svm_advance,
     .take_back = structured_svm_take_back,
+    .along_itself = structured_svm_along_itself,
+    .stretch = structured_svm_stretch,
 };

@@ -214,12 +214,40 @@ static void test_direction(void **state)
     }
 }
 
+/* xi*(-t alpha) of the squared hinge, and t alpha. */
+static void test_stretch(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        corpus t;
+        double w[WEIGHTS_MOST], slope = 0, curve = 0;
+        long double v[WEIGHTS_MOST], longer[WEIGHTS_MOST];
+        corpus_open(&t, structures[kind], "squared-hinge", C, K);
+        walk(&t, true, 2, &(const subproblem){.a1 = 1, .epochs = 1}, 0.7, w);
+        const long double before = read_dual(&t, true, v);
+        for (block **b = t.blocks; *b; b++) {
+            double linear, quadratic;
+            (*b)->kind->along_itself(*b, &linear, &quadratic);
+            (*b)->kind->stretch(*b, 1.75);
+            slope += linear;
+            curve += quadratic;
+        }
+        const long double after = read_dual(&t, true, longer);
+        assert_true(fabsl(before - (slope + 0.5 * curve)) < 1e-12);
+        assert_true(fabsl(after - (1.75 * slope + 0.5 * 1.75 * 1.75 * curve)) < 1e-12);
+        for (int j = 0; j < WEIGHTS_MOST; j++)
+            assert_true(fabsl(longer[j] - 1.75 * v[j]) < 1e-12);
+        corpus_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evaluation),
         cmocka_unit_test(test_local_minimum),
         cmocka_unit_test(test_direction),
+        cmocka_unit_test(test_stretch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
