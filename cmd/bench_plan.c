@@ -173,7 +173,8 @@ static void add_all(bench_plan *plan, const invocation *v, list *lists)
         int last = LISTS - 1;
         while (last >= 0 && ++place[last] == lists[last].count)
             place[last--] = 0;
-        if (last <= COSTS && !bda_get(v->settings, "optimum")[0] && !is_set(v, "no-reference")) { /* all runs of a problem are there */
+        /* all runs of a problem are there */
+        if (last <= COSTS && !bda_get(v->settings, "optimum")[0] && !is_set(v, "no-reference")) {
             c = (choice){
                 .loss = c.loss, .cost = c.cost, .method = "auto", .blocks = "", .ranks = "1", .threads = "1"};
             add_run(plan, v, &c, true);

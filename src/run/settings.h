@@ -78,7 +78,8 @@ typedef struct training {
     const method *method;
     bool left_open; /* --method=auto: `method` is what it chooses once the problem is known */
     method_options options;
-    bda_machine machine; /* that `options` names, once the file of --machine is read */
+    /* That `options` names, once the file of --machine is read. */
+    bda_machine machine;
     double cost, gap; /* asked for, or the task's own */
     uint64_t max_rounds;
     double bias; /* of a penalised intercept; < 0: none */
