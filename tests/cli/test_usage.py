@@ -12,7 +12,7 @@ local-epochs a1 a2 line-search step tau beta hull accelerate history penalty bal
 threads-mode log quiet progress progress-every zero-based force no-scaling validate patience column
 template trees labels min-count inference learning-epochs machine""".split()
 OPTIONS = {
-    "train": TRAIN + ["format", "label", "missing", "output"],
+    "train": TRAIN + ["format", "label", "missing", "output", "checkpoint", "checkpoint-every", "resume"],
     "predict": ["format", "scores", "probability", "metrics", "threads", "quiet", "zero-based", "force"],
     "convert": ["format", "threads", "quiet", "zero-based", "force"],
     "generate": ["like", "scale", "seed", "format", "quiet", "force"],
@@ -195,9 +195,10 @@ class Refused(support.Case):
         self.refused("train", "--class-weight=1:3", "--class-weight=1:2", "d", "m", says=["--class-weight"])
         self.refused("train", "--a1=0", "--a2=0", "d", "m", says=["--a1", "--a2"])
 
-    def test_options_of_features_that_are_not_there(self):
-        for option in ["checkpoint=x", "resume"]:
-            self.refused("train", "--" + option, "d", "m", says=["--" + option.split("=")[0]])
+    def test_checkpoints_need_a_file(self):
+        for option in ["checkpoint-every=5", "resume"]:
+            self.refused("train", "--" + option, "d", "m", says=["--" + option.split("=")[0], "--checkpoint=FILE"])
+        self.refused("train", "--checkpoint=x", "--checkpoint-every=often", "d", "m", says=["checkpoint-every", "often"])
 
 
 class Progress(support.Case):
