@@ -1,6 +1,5 @@
 """Classifier and Regressor: scikit-learn's estimators over the library."""
 import os
-import sys
 import time
 import warnings
 
@@ -192,8 +191,8 @@ class Linear(BaseEstimator):
             remedy = {"max-iter": f"raise max_iter (now {self.max_iter})", "max-time": "allow more max_time"}
             warnings.warn(
                 f"stopped ({outcome.reason}) after {outcome.rounds} rounds at a relative duality gap of "
-                f"{outcome.relative_gap:.3g}, tol={self.tol or outcome.target:g} was asked for: the objective is at most that part above "
-                f"the least. To come closer {remedy.get(outcome.reason, 'raise tol')}, or scale the features.",
+                f"{outcome.relative_gap:.3g}, tol={self.tol or outcome.target:g} was asked for: the objective is at most "
+                f"that part above the least. To come closer {remedy.get(outcome.reason, 'raise tol')}, or scale the features.",
                 ConvergenceWarning, stacklevel=3)
         return self
 

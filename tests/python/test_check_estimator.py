@@ -44,7 +44,8 @@ class Checks(unittest.TestCase):
 
     def test_look_alikes(self):
         self.check(bda.LinearSVC(), bda.LinearSVC(loss="hinge", multi_class="crammer_singer"), bda.LinearSVR(),
-                   bda.LogisticRegression(solver="liblinear"), bda.LogisticRegression("elasticnet", l1_ratio=0.5, tol=1e-15, solver="liblinear"),
+                   bda.LogisticRegression(solver="liblinear"),
+                   bda.LogisticRegression("elasticnet", l1_ratio=0.5, tol=1e-15, solver="liblinear"),
                    bda.Ridge(fit_intercept=False), bda.ElasticNet(tol=1e-15, fit_intercept=False))
         if "intercept" in option_names():
             self.check(bda.LogisticRegression(), bda.Ridge(), bda.ElasticNet(tol=1e-15))

@@ -91,7 +91,8 @@ class Types(unittest.TestCase):
                 self.assertEqual(self.parameters(said), list(inspect.signature(getattr(bda, name)).parameters))
             elif any(isinstance(node, ast.FunctionDef) and node.name == "__init__" for node in said.body):
                 init = next(node for node in said.body if getattr(node, "name", "") == "__init__")
-                self.assertEqual(self.parameters(init), list(inspect.signature(getattr(bda, name).__init__).parameters), name)
+                known = inspect.signature(getattr(bda, name).__init__).parameters
+                self.assertEqual(self.parameters(init), list(known), name)
         for name, node in stub.items():
             kind = getattr(bda, name, None)
             for method in node.body if kind else []:

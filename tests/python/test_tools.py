@@ -1,6 +1,5 @@
 """Tagger, Parser, select and pictures."""
 import json
-import os
 import pickle
 import random
 import unittest
