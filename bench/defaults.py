@@ -1,6 +1,7 @@
 """Defaults against defaults: accuracy on test data and seconds, all options left alone: bda, liblinear-train, and
 scikit-learn's LinearSVC, which has an intercept. Seconds of the first two are those of the whole command, reading
-included; of LinearSVC those of fit alone. A peer that takes longer than MOST seconds is given up.
+included; of LinearSVC those of fit alone. A peer that takes longer than MOST seconds is given up; bda then writes the best
+model that it has.
 """
 import os
 import subprocess
@@ -48,7 +49,8 @@ def accuracy(predicted, path):
 
 def ours(train, test, folder):
     model, out = os.path.join(folder, "model"), os.path.join(folder, "out")
-    r = tools.fastest([tools.bda("train", "-q", "--force", train, model, status=(0, 3)) for _ in range(tools.REPEATS)])
+    command = ["train", "-q", "--force", f"--max-time={MOST}", train, model]
+    r = tools.fastest([tools.bda(*command, status=(0, 3)) for _ in range(tools.REPEATS)])
     tools.bda("predict", "-q", "--force", model, test, out)
     return r.seconds, accuracy(out, test)
 
@@ -88,8 +90,8 @@ def run(_options):
         with tempfile.TemporaryDirectory() as folder:
             found = [ours(train, test, folder), liblinear(train, test, folder), sklearn(train, test)]
         peers = [f[1] for f in found[1:] if f]
-        ahead = found[0][1] - max(peers) if peers else float("nan")
-        rows.append([name, *(f"{f[1]:.2f}" if f else "-" for f in found), f"{ahead:+.2f}",
+        ahead = f"{found[0][1] - max(peers):+.2f}" if peers else "-"
+        rows.append([name, *(f"{f[1]:.2f}" if f else "-" for f in found), ahead,
                      *(f"{f[0]:.2f}" if f else f"> {MOST:.0f}" for f in found)])
     if not rows:
         raise tools.Missing("no data sets with test parts")
