@@ -73,8 +73,9 @@ bool can_write(const invocation *v, const bda_output *output, int outputs, const
 void note_data(const invocation *v, const bda_data *data, const char *path);
 bool is_set(const invocation *v, const char *flag);
 /* MODEL or --output where it is given; otherwise, as LIBLINEAR does, DATA's own name with .model behind it, in the current
- * directory. To be freed; NULL without memory. */
-char *model_name(const invocation *v);
+ * directory. To be freed; NULL on all ranks where one has no memory. Collective. */
+char *model_name(const invocation *v, bda_error *err);
+bool no_memory(const char *what, bda_error *err); /* says so; false */
 /* Is DATA of `train` and `select` one word, or several with --output, and no model? Collective. */
 bool check_data(const invocation *v, bda_error *err);
 /* can_write where DATA, --weights, --feature-penalty and `other` (NULL: nothing) are read. Collective. */
@@ -86,6 +87,8 @@ void describe_gap(double relative_gap, char *text, size_t size);
 
 /* launcher.c: a warning on stderr where a launcher speaks of several processes, and there is one rank. */
 void warn_if_alone(int ranks);
+/* Before there is a communicator: is this the first rank, as far as the launcher says? */
+bool may_speak(void);
 
 /* signals.c */
 

@@ -107,8 +107,12 @@ bool can_write_beside(const invocation *v, const bda_output *output, int outputs
 {
     const int files = data_files(v);
     const char **input = calloc((size_t)files + 3, sizeof *input);
-    if (!bda_comm_agree(v->comm, input != NULL, err))
+    if (!input)
+        no_memory("the names of the files", err);
+    if (!bda_comm_agree(v->comm, input != NULL, err)) {
+        free(input);
         return false;
+    }
     memcpy(input, v->argument, (size_t)files * sizeof *input);
     input[files] = bda_get(v->settings, "feature-penalty");
     input[files + 1] = bda_get(v->settings, "weights");
@@ -128,7 +132,14 @@ bda_data *read_data(const invocation *v, bda_error *err)
     return data;
 }
 
-char *model_name(const invocation *v)
+bool no_memory(const char *what, bda_error *err)
+{
+    err->status = BDA_FAILED;
+    snprintf(err->text, sizeof err->text, "out of memory: needed some for %s", what);
+    return false;
+}
+
+static char *own_model_name(const invocation *v)
 {
     const char *output = bda_get(v->settings, "output");
     if (output && output[0])
@@ -138,4 +149,15 @@ char *model_name(const invocation *v)
     const char *slash = strrchr(v->argument[0], '/'), *base = slash ? slash + 1 : v->argument[0];
     char *name = NULL;
     return asprintf(&name, "%s.model", base) < 0 ? NULL : name;
+}
+
+char *model_name(const invocation *v, bda_error *err)
+{
+    char *name = own_model_name(v);
+    if (!name)
+        no_memory("the name of the model", err);
+    if (bda_comm_agree(v->comm, name != NULL, err))
+        return name;
+    free(name);
+    return NULL;
 }

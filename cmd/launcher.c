@@ -18,6 +18,16 @@ static const struct {
     {"SLURM_NTASKS", "SLURM_PROCID"},                 /* sbatch, salloc */
 };
 
+bool may_speak(void)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *rank = getenv(variables[i].rank);
+        if (rank)
+            return atoi(rank) == 0;
+    }
+    return true;
+}
+
 void warn_if_alone(int ranks)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

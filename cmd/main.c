@@ -124,7 +124,8 @@ int main(int argc, char **argv)
     bda_error err = {0};
     launched = bda_comm_launch(&err);
     if (!launched) {
-        fprintf(stderr, "bda: %s\n", err.text);
+        if (may_speak())
+            fprintf(stderr, "bda: %s\n", err.text);
         return EXIT_FAILED;
     }
     atexit(finish);

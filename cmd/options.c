@@ -2,11 +2,22 @@
  * with their value behind them, unique beginnings of names, `--` before words that only look like options.
  *
  * All ranks read the same words and come to the same end; only rank 0 prints. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
+
+/* What the words come to. */
+typedef enum outcome {
+    OUTCOME_RUN,
+    OUTCOME_HELP,
+    OUTCOME_USAGE,
+    OUTCOME_VERSION,
+    OUTCOME_REFUSED,
+    OUTCOME_NO_MEMORY
+} outcome;
 
 /* A command line that is being read. */
 typedef struct reader {
@@ -14,20 +25,36 @@ typedef struct reader {
     const bda_option *table;
     int count, at; /* of word */
     char **word;
+    outcome outcome;
+    char why[1000]; /* it was refused */
 } reader;
 
-/* The program ends: main's atexit closes the communicator. */
-static _Noreturn void leave(invocation *v, int status)
+/* Reading ends; the first reason counts. */
+static void end(reader *r, outcome how)
 {
-    bda_settings_free(v->settings);
-    free(v->argument);
-    exit(status);
+    if (r->outcome == OUTCOME_RUN)
+        r->outcome = how;
 }
 
-static _Noreturn void refuse(invocation *v, const char *what)
+static void refuse(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(reader *r, const char *format, ...)
 {
-    say(v, "%s", what);
-    leave(v, EXIT_USAGE);
+    if (r->outcome != OUTCOME_RUN)
+        return;
+    r->outcome = OUTCOME_REFUSED;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->why, sizeof r->why, format, arguments);
+    va_end(arguments);
+}
+
+/* Memory that is missing is nothing that the words could help. */
+static void refuse_value(reader *r, const bda_error *err)
+{
+    if (err->status == BDA_USAGE)
+        refuse(r, "%s", err->text);
+    else
+        end(r, OUTCOME_NO_MEMORY);
 }
 
 /* Many beginnings are of one option only. */
@@ -70,23 +97,20 @@ static bool set(reader *r, const bda_option *o, const char *value, bda_error *er
 /* value: what follows the name or letter directly; NULL: nothing. */
 static void take(reader *r, const bda_option *o, const char *written, const char *value)
 {
-    char text[300];
     bda_error err = {0};
     if (o->type == BDA_FLAG && value) {
-        snprintf(text, sizeof text, "%.80s takes no value, and '%.80s' was given", written, value);
-        refuse(r->v, text);
+        refuse(r, "%.80s takes no value, and '%.80s' was given", written, value);
+        return;
     }
     if (o->type == BDA_FLAG)
         value = "1";
     else if (!value && r->at < r->count)
         value = r->word[r->at++];
-    if (!value) {
-        snprintf(text, sizeof text, "%.80s needs a value: %.80s%c%s", written, written, written[1] == '-' ? '=' : ' ',
-                 o->argument ? o->argument : "VALUE");
-        refuse(r->v, text);
-    }
-    if (!set(r, o, value, &err))
-        refuse(r->v, err.text);
+    if (!value)
+        refuse(r, "%.80s needs a value: %.80s%c%s", written, written, written[1] == '-' ? '=' : ' ',
+               o->argument ? o->argument : "VALUE");
+    else if (!set(r, o, value, &err))
+        refuse_value(r, &err);
 }
 
 /* --name, --name=value */
@@ -100,23 +124,16 @@ static void read_name(reader *r, const char *word)
     snprintf(written, sizeof written, "%.*s", (int)length + 2, word);
     if (o) {
         take(r, o, written, value);
-        return;
-    }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "--usage") == 0) {
-        print_help(r->v->first ? stdout : NULL, r->v->command, word[2] == 'h');
-        leave(r->v, EXIT_DONE);
-    }
-    if (strcmp(word, "--version") == 0) {
-        if (r->v->first)
-            puts("bda " BDA_VERSION);
-        leave(r->v, EXIT_DONE);
-    }
-    if (ambiguous)
-        snprintf(text, sizeof text, "%s begins more than one option; `bda %s --help' lists them", written,
-                 r->v->command->name);
-    else
+    } else if (strcmp(word, "--help") == 0 || strcmp(word, "--usage") == 0) {
+        end(r, word[2] == 'h' ? OUTCOME_HELP : OUTCOME_USAGE);
+    } else if (strcmp(word, "--version") == 0) {
+        end(r, OUTCOME_VERSION);
+    } else if (ambiguous) {
+        refuse(r, "%s begins more than one option; `bda %s --help' lists them", written, r->v->command->name);
+    } else {
         hint_name(r->v->command, written, text, sizeof text);
-    refuse(r->v, text);
+        refuse(r, "%s", text);
+    }
 }
 
 /* -q, -c 10, -c10, and several flags in one word */
@@ -126,14 +143,15 @@ static void read_letters(reader *r, const char *word)
         const bda_option *o = find_letter(r->table, *at);
         const char written[] = {'-', *at, 0};
         if (!o && (*at == 'h' || *at == '?')) {
-            print_help(r->v->first ? stdout : NULL, r->v->command, false);
-            leave(r->v, EXIT_DONE);
+            end(r, OUTCOME_USAGE);
+            return;
         }
         if (!o) {
             char text[400];
             const char *value = at[1] ? at + 1 : r->at < r->count ? r->word[r->at] : "";
             hint_letter(r->v->command, *at, value, text, sizeof text);
-            refuse(r->v, text);
+            refuse(r, "%s", text);
+            return;
         }
         if (o->type == BDA_FLAG) {
             take(r, o, written, NULL);
@@ -146,13 +164,52 @@ static void read_letters(reader *r, const char *word)
 
 static void read_argument(reader *r, const char *word)
 {
-    if (r->v->arguments == r->v->command->most) {
-        char text[300];
-        snprintf(text, sizeof text, "there is one word too many: '%.100s'; expected %s", word,
-                 r->v->command->arguments);
-        refuse(r->v, text);
+    if (r->v->arguments == r->v->command->most)
+        refuse(r, "there is one word too many: '%.100s'; expected %s", word, r->v->command->arguments);
+    else
+        r->v->argument[r->v->arguments++] = word;
+}
+
+static void read_words(reader *r)
+{
+    bool only_arguments = false;
+    while (r->at < r->count && r->outcome == OUTCOME_RUN) {
+        const char *word = r->word[r->at++];
+        if (only_arguments || word[0] != '-' || word[1] == 0)
+            read_argument(r, word);
+        else if (strcmp(word, "--") == 0)
+            only_arguments = true;
+        else if (word[1] == '-')
+            read_name(r, word);
+        else
+            read_letters(r, word);
     }
-    r->v->argument[r->v->arguments++] = word;
+    const invocation *v = r->v;
+    const char *method = bda_get(v->settings, "method");
+    if (r->outcome == OUTCOME_RUN && v->arguments < v->command->least && !(method && strcmp(method, "list") == 0))
+        refuse(r, "expected %s; `bda %s -h' shows how", v->command->arguments, v->command->name);
+}
+
+/* The program ends, and what the words ask for is printed; main's atexit closes the communicator. */
+static _Noreturn void leave(reader *r, const char *trouble)
+{
+    invocation *v = r->v;
+    int status = EXIT_DONE;
+    if (trouble) {
+        say(v, "%s", trouble);
+        status = EXIT_FAILED;
+    } else if (r->outcome == OUTCOME_REFUSED) {
+        say(v, "%s", r->why);
+        status = EXIT_USAGE;
+    } else if (r->outcome == OUTCOME_VERSION) {
+        if (v->first)
+            puts("bda " BDA_VERSION);
+    } else {
+        print_help(v->first ? stdout : NULL, v->command, r->outcome == OUTCOME_HELP);
+    }
+    bda_settings_free(v->settings);
+    free(v->argument);
+    exit(status);
 }
 
 void options_parse(invocation *v, int argc, char **argv)
@@ -161,24 +218,16 @@ void options_parse(invocation *v, int argc, char **argv)
     reader r = {.v = v, .table = bda_options(v->command->name), .count = argc, .at = 1, .word = argv};
     v->settings = bda_settings_new(v->command->name, &err);
     v->argument = calloc((size_t)argc + 3, sizeof *v->argument);
-    if (!v->settings || !v->argument)
-        refuse(v, v->settings ? "out of memory" : err.text);
-    bool only_arguments = false;
-    while (r.at < r.count) {
-        const char *word = r.word[r.at++];
-        if (only_arguments || word[0] != '-' || word[1] == 0)
-            read_argument(&r, word);
-        else if (strcmp(word, "--") == 0)
-            only_arguments = true;
-        else if (word[1] == '-')
-            read_name(&r, word);
-        else
-            read_letters(&r, word);
-    }
-    const char *method = bda_get(v->settings, "method");
-    if (v->arguments < v->command->least && !(method && strcmp(method, "list") == 0)) {
-        char text[300];
-        snprintf(text, sizeof text, "expected %s; `bda %s -h' shows how", v->command->arguments, v->command->name);
-        refuse(v, text);
-    }
+    if (v->settings && v->argument)
+        read_words(&r);
+    else
+        end(&r, OUTCOME_NO_MEMORY);
+    /* Words are the same everywhere, memory is not. */
+    bda_error missing = {0};
+    if (r.outcome == OUTCOME_NO_MEMORY)
+        no_memory("the options", &missing);
+    if (!bda_comm_agree(v->comm, r.outcome != OUTCOME_NO_MEMORY, &missing))
+        leave(&r, missing.text);
+    if (r.outcome != OUTCOME_RUN)
+        leave(&r, NULL);
 }

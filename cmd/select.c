@@ -66,11 +66,8 @@ static bool make_trials(search *s, bda_error *err)
     s->trials = (uint64_t)(costs * ratios);
     s->trial = calloc(s->trials, sizeof *s->trial);
     s->scores = calloc(s->trials * s->folds, sizeof *s->scores);
-    if (!s->trial || !s->scores) {
-        err->status = BDA_FAILED;
-        snprintf(err->text, sizeof err->text, "out of memory");
-        return false;
-    }
+    if (!s->trial || !s->scores)
+        return no_memory("the trials", err);
     for (uint64_t k = 0; k < s->trials; k++)
         s->trial[k] = (trial){.cost = cost[k % (uint64_t)costs],
                               .l1_ratio = ratio[k / (uint64_t)costs],
@@ -91,6 +88,13 @@ static bool is_of_data_only(const char *command, const char *name)
     return strcmp(command, "predict") == 0 && (strcmp(name, "format") == 0 || strcmp(name, "output") == 0);
 }
 
+/* The settings of one trial, on all ranks. */
+static bool set_trial(search *s, const trial *t, bda_error *err)
+{
+    const bool ok = set_number(s->train, "cost", t->cost, err) && set_number(s->train, "l1-ratio", t->l1_ratio, err);
+    return bda_comm_agree(s->v->comm, ok, err);
+}
+
 /* What was given to select and is also an option of that command. */
 static bda_settings *settings_for(const invocation *v, const char *command, bda_error *err)
 {
@@ -101,7 +105,7 @@ static bda_settings *settings_for(const invocation *v, const char *command, bda_
         if (!value || preset || is_of_data_only(command, o->name))
             continue;
         char *copy = strdup(value), *rest = copy;
-        bool ok = copy != NULL;
+        bool ok = copy || no_memory("settings", err);
         for (char *one; ok && (one = strsep(&rest, o->repeats ? "\n" : ""));)
             ok = bda_set(to, o->name, one, err);
         free(copy);
@@ -139,7 +143,7 @@ static bool score_one(search *s, trial *t, uint64_t fold, const bda_data *rest, 
     bda_comm *comm = s->v->comm;
     bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
     bda_outcome outcome = {.size = sizeof outcome};
-    if (!set_number(s->train, "cost", t->cost, err) || !set_number(s->train, "l1-ratio", t->l1_ratio, err))
+    if (!set_trial(s, t, err))
         return false;
     bda_model *model = bda_train(comm, rest, s->train, &observer, &outcome, err);
     if (!model)
@@ -245,7 +249,7 @@ static bool train_chosen(search *s, const bda_data *data, const bda_folds *folds
     bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
     bda_outcome outcome = {.size = sizeof outcome};
     const trial *t = &s->trial[s->chosen];
-    if (!set_number(s->train, "cost", t->cost, err) || !set_number(s->train, "l1-ratio", t->l1_ratio, err))
+    if (!set_trial(s, t, err))
         return false;
     bda_model *model = bda_train(s->v->comm, data, s->train, &observer, &outcome, err);
     const char *calibration = bda_get(s->v->settings, "calibrate");
@@ -299,19 +303,18 @@ static bool prepare(search *s, bda_error *err)
     s->folds = (uint64_t)bda_get_number(s->v->settings, "folds");
     s->train = settings_for(s->v, "train", err);
     s->predict = s->train ? settings_for(s->v, "predict", err) : NULL;
-    return s->predict && check_calibration(s, err) && choose_score(s) && make_trials(s, err) &&
-           set_number(s->train, "cost", s->trial[0].cost, err) && bda_check(s->train, err);
+    const bool ok = s->predict && check_calibration(s, err) && choose_score(s) && make_trials(s, err) &&
+                    set_number(s->train, "cost", s->trial[0].cost, err) && bda_check(s->train, err);
+    return bda_comm_agree(s->v->comm, ok, err);
 }
 
 static int run_select(invocation *v)
 {
     bda_error err = {0};
     search s = {.v = v};
-    char *path = model_name(v);
-    if (!path) {
-        say(v, "out of memory");
-        return EXIT_FAILED;
-    }
+    char *path = model_name(v, &err);
+    if (!path)
+        return fail(v, &err);
     bool ok = check_data(v, &err) && prepare(&s, &err);
     const bda_output output[] = {{path, BDA_FILE_MODEL}};
     ok = ok && can_write_beside(v, output, 1, bda_get(v->settings, "groups"), &err);

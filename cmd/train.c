@@ -142,11 +142,9 @@ static int train(invocation *v)
         return fail(v, &err);
     if (!check_data(v, &err))
         return fail(v, &err);
-    char *path = model_name(v);
-    if (!path) {
-        say(v, "out of memory");
-        return EXIT_FAILED;
-    }
+    char *path = model_name(v, &err);
+    if (!path)
+        return fail(v, &err);
     const char *checkpoint = bda_get(v->settings, "checkpoint");
     const bool of_ranks = strstr(checkpoint, "{rank"); /* its files are looked at by those who write them */
     bda_output output[] = {{path, BDA_FILE_MODEL},

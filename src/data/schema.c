@@ -47,7 +47,7 @@ static bool unpack_column(data_schema *s, schema_column *x, byte_reader *from, b
     x->is_text = bytes_get_u32(from);
     x->mean = bytes_get_real(from);
     x->values.count = bytes_get_u64(from);
-    if (from->failed || x->values.count > SCHEMA_MOST_VALUES || !isfinite(x->mean) ||
+    if (!x->name || from->failed || x->values.count > SCHEMA_MOST_VALUES || !isfinite(x->mean) ||
         (!x->is_text && x->values.count > 0))
         return false;
     const char **value = ARENA_TAKE(&s->memory, const char *, x->values.count, err);

@@ -28,6 +28,7 @@ typedef struct structured_svm {
     structured s;
     bool squared;
     bool resumed; /* products are with the first h to come, as they were kept */
+    bool starved; /* there was no memory for an output, and whoever comes next may say so */
     double C;
     working_set *set; /* [count] */
     uint32_t *order;  /* [count] of the visits */
@@ -148,7 +149,7 @@ static uint64_t structured_svm_epoch(block *base, const subproblem *s, rng *rand
     structured_svm *b = of(base);
     const int64_t visits = from == to && s->learning > 1 ? s->learning : 1;
     uint64_t cells = 0;
-    if (!weigh(b, s->h))
+    if (b->starved || !weigh(b, s->h))
         return BLOCK_FAILED;
     for (int64_t k = 0; k < visits; k++) {
         rng_shuffle(random, b->order, base->count);
@@ -204,7 +205,7 @@ static void add_value(structured_svm *b, uint32_t i, const double *S, sum *loss,
     sum_add(gap, b->squared ? t * (t / (4 * b->C)) : fmax(0, b->C - A) * m);
     sum_add(gap, tied);
     if (m > 0)
-        (void)join(b, i, wrong); /* if there is no memory it is sought again */
+        b->starved = !join(b, i, wrong) || b->starved;
 }
 
 static void structured_svm_evaluate(block *base, const double *w, double travelled, block_value *value)

@@ -6,13 +6,17 @@
  * text_real writes it, from the first byte to the last. A row of data with at least one feature has a colon, which no
  * number has, so that data is never taken for predictions. */
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/binary.h"
 #include "data/data.h"
 #include "data/paths.h"
 #include "data/source.h"
 #include "run/checkpoint_file.h"
+#include "run/files.h"
+#include "run/model.h"
 #include "run/settings.h"
 #include "run/text.h"
 
@@ -161,10 +165,9 @@ static void take_byte(number_lines *l, char byte)
 }
 
 /* text: what has been read of the file, `got` bytes; the rest is read into it. */
-static bool is_predictions(source *s, char *text, uint64_t got)
+static bool read_predictions(source *s, char *text, uint64_t got, bool *are, bda_error *err)
 {
     number_lines l = {.good = true};
-    bda_error ignored = {0};
     const char *end = starts_with(text, "labels ") ? strchr(text, '\n') : NULL;
     if (end) { /* what --scores and --probability have in front */
         got -= (uint64_t)(end + 1 - text);
@@ -173,21 +176,17 @@ static bool is_predictions(source *s, char *text, uint64_t got)
     while (l.good && got > 0) {
         for (uint64_t i = 0; i < got && l.good; i++)
             take_byte(&l, text[i]);
-        if (!source_read(s, text, BEGINNING, &got, &ignored))
+        if (!source_read(s, text, BEGINNING, &got, err))
             return false;
     }
-    return l.good && l.length == 0 && l.fields == 0 && l.per_line > 0;
+    *are = l.good && l.length == 0 && l.fields == 0 && l.per_line > 0;
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 
-static bda_file_kind kind_of_text(source *s, char text[BEGINNING + 1])
+static bda_file_kind kind_of_beginning(const source *s, const char *text)
 {
-    bda_error ignored = {0};
-    uint64_t got = 0;
-    if (!source_read(s, text, BEGINNING, &got, &ignored))
-        return BDA_FILE_OTHER;
-    text[got] = 0;
     if (is_libsvm(text))
         return BDA_FILE_TEXT;
     if (s->packing != SOURCE_PLAIN)
@@ -206,34 +205,60 @@ static bda_file_kind kind_of_text(source *s, char text[BEGINNING + 1])
         return BDA_FILE_PREDICTIONS;
     if (is_page(text))
         return BDA_FILE_PAGE;
-    if (is_csv(text))
-        return BDA_FILE_CSV;
-    return is_predictions(s, text, got) ? BDA_FILE_PREDICTIONS : BDA_FILE_OTHER;
+    return is_csv(text) ? BDA_FILE_CSV : BDA_FILE_OTHER;
+}
+
+/* text: [BEGINNING + 1] */
+static bool kind_of_source(source *s, char *text, bda_file_kind *kind, bda_error *err)
+{
+    uint64_t got = 0;
+    *kind = BDA_FILE_MODEL;
+    if (s->heads >= SECTIONS_MAGIC && memcmp(s->head, MODEL_MAGIC, SECTIONS_MAGIC) == 0)
+        return true;
+    *kind = BDA_FILE_BINARY;
+    if (binary_starts(s->head, s->heads))
+        return true;
+    *kind = BDA_FILE_CHECKPOINT;
+    if (s->heads >= 8 && memcmp(s->head, CHECKPOINT_MAGIC, 8) == 0)
+        return true;
+    *kind = BDA_FILE_OTHER;
+    bda_error damage = {0}; /* what cannot be unpacked can be read, and is none of ours */
+    if (!source_read(s, text, BEGINNING, &got, s->packing == SOURCE_PLAIN ? err : &damage))
+        return s->packing != SOURCE_PLAIN;
+    text[got] = 0;
+    *kind = kind_of_beginning(s, text);
+    bool predictions = false;
+    if (*kind == BDA_FILE_OTHER && s->packing == SOURCE_PLAIN && !read_predictions(s, text, got, &predictions, err))
+        return false;
+    if (predictions)
+        *kind = BDA_FILE_PREDICTIONS;
+    return true;
+}
+
+bool file_kind(const char *path, bda_file_kind *kind, bda_error *err)
+{
+    struct stat about;
+    *kind = BDA_FILE_NONE;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT || errno == ENOTDIR ||
+               err_set(err, BDA_FAILED, "%s: cannot be looked at: %s", path, strerror(errno));
+    *kind = S_ISREG(about.st_mode) ? BDA_FILE_NONE : S_ISDIR(about.st_mode) ? BDA_FILE_OTHER : BDA_FILE_STREAM;
+    if (!S_ISREG(about.st_mode) || about.st_size == 0)
+        return true;
+    arena memory = {0};
+    source file = {.fd = -1};
+    char *text = ARENA_TAKE(&memory, char, BEGINNING + 1, err);
+    const bool ok = text && source_open(&file, path, err) && kind_of_source(&file, text, kind, err);
+    source_close(&file);
+    arena_free(&memory);
+    return ok;
 }
 
 bda_file_kind bda_file_is(const char *path)
 {
-    struct stat about;
-    if (stat(path, &about) != 0)
-        return BDA_FILE_NONE;
-    if (!S_ISREG(about.st_mode))
-        return S_ISDIR(about.st_mode) ? BDA_FILE_OTHER : BDA_FILE_STREAM;
-    if (about.st_size == 0)
-        return BDA_FILE_NONE;
-    if (bda_is_model(path))
-        return BDA_FILE_MODEL;
-    if (data_is_binary(path))
-        return BDA_FILE_BINARY;
-    if (checkpoint_is(path))
-        return BDA_FILE_CHECKPOINT;
-    arena memory = {0};
     bda_error ignored = {0};
-    source file = {.fd = -1};
-    char *text = ARENA_TAKE(&memory, char, BEGINNING + 1, &ignored);
-    bda_file_kind kind = text && source_open(&file, path, &ignored) ? kind_of_text(&file, text) : BDA_FILE_OTHER;
-    source_close(&file);
-    arena_free(&memory);
-    return kind;
+    bda_file_kind kind;
+    return file_kind(path, &kind, &ignored) ? kind : BDA_FILE_OTHER;
 }
 
 bda_file_kind bda_data_file_kind(const bda_settings *s, const char *input, const char *path)

@@ -11,6 +11,7 @@
 #include "comm/comm.h"
 #include "data/listing.h"
 #include "data/paths.h"
+#include "run/files.h"
 
 typedef struct place {
     bool known; /* a regular file, or where one could be; not a device, a pipe or what cannot be found */
@@ -113,7 +114,9 @@ static bool check_kind(const bda_output *o, bool force, bda_error *err)
     struct stat there;
     if (stat(o->path, &there) == 0 && S_ISDIR(there.st_mode))
         return true; /* out_try says so */
-    bda_file_kind found = bda_file_is(o->path);
+    bda_file_kind found;
+    if (!file_kind(o->path, &found, err))
+        return false;
     if (found == BDA_FILE_NONE || found == BDA_FILE_STREAM || found == o->kind)
         return true;
     return err_set(err, BDA_USAGE, "'%.400s' exists and seems to be %s; --force replaces it by %s", o->path,

@@ -1,10 +1,7 @@
 /* fuzz_binary.c - binary data with random changes, half of them with checksums made right again: it is refused with a
  * sentence, or what was loaded keeps every promise that loops rely on. usage: fuzz_binary [SEED [CASES]] */
-#include "data/binary.h"
+#include "fuzz/forge.h"
 #include "fuzz/fuzz_data.h"
-
-#include <math.h>
-#include <xxhash.h>
 
 static const char *const texts[] = {
     "1\n-1 1:1 5:1\n1 2:1\n-1\n",
@@ -12,23 +9,6 @@ static const char *const texts[] = {
     "1\n-1 1:0.5 5:2\n1 2:-1\n-1\n",
     "1\n-1 1:0.1 5:2\n1 2:-1e-300 3:4\n-1\n",
 };
-
-static void forge(char *bytes, size_t size)
-{
-    binary_header h;
-    binary_layout layout;
-    memcpy(&h, bytes, sizeof h);
-    h.size = size;
-    if (h.form <= ROWS_DOUBLE && binary_lay_out((rows_form)h.form, h.instances, h.nonzeros, &layout) &&
-        layout.size == size && layout.blocks == 1) {
-        uint64_t sum = XXH3_64bits(bytes + BINARY_HEADER, layout.checksum - BINARY_HEADER);
-        memcpy(bytes + layout.checksum, &sum, 8);
-        sum = XXH3_64bits(bytes + layout.checksum, 8);
-        memcpy(bytes + layout.checksum + 8, &sum, 8);
-    }
-    h.checksum = XXH3_64bits(&h, offsetof(binary_header, checksum));
-    memcpy(bytes, &h, sizeof h);
-}
 
 static void mutate(rng *r, char *bytes, size_t size)
 {
@@ -48,20 +28,6 @@ static void mutate(rng *r, char *bytes, size_t size)
     }
 }
 
-static bool sound(const data *d)
-{
-    const rows *r = &d->rows;
-    for (uint64_t i = 0; i < r->count; i++) {
-        if (!isfinite(d->target.real[i]) || r->start[i] > r->start[i + 1])
-            return false;
-        for (uint64_t k = r->start[i]; k < r->start[i + 1]; k++)
-            if (support_column(r, k) >= d->features || !isfinite(support_value(r, i, k)) ||
-                (k > r->start[i] && support_column(r, k) <= support_column(r, k - 1)))
-                return false;
-    }
-    return r->start[r->count] - r->start[0] == d->nonzeros && r->count == d->instances;
-}
-
 static char *original[4];
 static size_t sizes[4];
 
@@ -76,12 +42,12 @@ static bool one_case(rng *r, uint64_t i, bool *accepted)
     if (rng_below(r, 4) == 0)
         size -= rng_below(r, (uint32_t)size);
     if (rng_below(r, 2) && size > BINARY_HEADER)
-        forge(bytes, size);
+        forge_binary(bytes, size);
     support_write("d", bytes, size);
     free(bytes);
     bda_error err = {0};
     data *d = support_read(alone, "d", 1, 1, &err);
-    bool right = d ? sound(d) : strncmp(err.text, "d", 1) == 0;
+    bool right = d ? forge_sound(d) : strncmp(err.text, "d", 1) == 0;
     if (!right)
         fprintf(stderr, "%s\n", d ? "what was read breaks a promise" : err.text);
     *accepted = d != NULL;

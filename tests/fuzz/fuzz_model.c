@@ -7,15 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/random.h"
 #include "bda.h"
+#include "fuzz/forge.h"
 #include "run/model.h"
 
 #define MOST 4096
-#define BASES 40     /* models that the cases are made from */
-#define LARGE 100000 /* models with more features are not looked through */
+#define BASES 40 /* models that the cases are made from */
 
 static bool write_bytes(const char *path, const unsigned char *bytes, size_t count)
 {
@@ -58,22 +57,6 @@ static size_t make_model(const char *path, rng *random, unsigned char bytes[MOST
     return count;
 }
 
-/* Makes the checksums right, as far as the lengths of sections lead. */
-static void mend(unsigned char *bytes, size_t count)
-{
-    const uint64_t head = SECTION_KIND + 16;
-    for (uint64_t at = 16; count > head && at < count - head;) {
-        const uint64_t length = bytes_decode_u64(bytes + at + SECTION_KIND + 8);
-        if (length > count - at - head)
-            return;
-        const uint64_t whole = head + (length + 7) / 8 * 8;
-        if (whole + 8 > count - at)
-            return;
-        bytes_encode_u64(bytes + at + whole, XXH3_64bits(bytes + at, whole));
-        at += whole + 8;
-    }
-}
-
 /* Bytes, words of 8 with telling values, and sometimes the length. */
 static size_t change(rng *random, unsigned char *bytes, size_t count)
 {
@@ -99,25 +82,8 @@ static size_t change(rng *random, unsigned char *bytes, size_t count)
     }
     if (rng_below(random, 8) == 0)
         count = 8 + rng_below(random, (uint32_t)count - 7);
-    mend(bytes, count);
+    forge_sections(bytes, count);
     return count;
-}
-
-static bool makes_sense(const bda_model *m)
-{
-    if (m->features > LARGE)
-        return true;
-    bda_model_summary s = {.size = sizeof s};
-    bda_model_summarise(m, &s);
-    uint64_t n = (s.features + (s.bias >= 0)) * s.outputs;
-    for (uint64_t j = 0; j < n; j++)
-        if (!isfinite(s.weights[j]))
-            return false;
-    for (uint64_t k = 0; k < s.classes; k++)
-        if (!isfinite(s.labels[k]) || (k > 0 && (s.classes == 2) != (s.labels[k] < s.labels[k - 1])))
-            return false;
-    return !isinf(s.cost) && !isinf(s.primal) && !isinf(s.relative_gap) &&
-           (strcmp(s.task, "regress") == 0) == (s.classes == 0) && s.outputs == (s.classes > 2 ? s.classes : 1);
 }
 
 int main(int argc, char **argv)
@@ -150,7 +116,7 @@ int main(int argc, char **argv)
         bda_error err = {0};
         bda_model *m = bda_model_read(path, &err);
         accepted += m != NULL;
-        senseless += m && !makes_sense(m);
+        senseless += m && !forge_makes_sense(m);
         silent += !m && (err.status != BDA_FAILED || (!strstr(err.text, path) && !strstr(err.text, "memory")));
         bda_model_free(m);
     }
