@@ -90,6 +90,40 @@ static bool answer(const invocation *v, const char *word, const char *next, int 
     return true;
 }
 
+#define PATIENCE 9.0 /* seconds: whatever happens to a rank, all end within ten */
+
+/* From a thread of the library: the others wait in MPI, and would do so for ever. */
+static void lose(void *self, int rank, bool first)
+{
+    const double *patience = self;
+    if (first)
+        fprintf(
+            stderr,
+            "bda: rank %d has not been heard of for %g s, and the others cannot go on without it; BDA_PATIENCE=60 "
+            "would wait for a minute, BDA_PATIENCE=0 for ever\n",
+            rank, *patience);
+    bda_discard_outputs();
+    _exit(EXIT_FAILED);
+}
+
+/* BDA_PATIENCE is for launchers, which hand it to all ranks; it says nothing about what is computed. */
+static bool watch_ranks(bda_comm *comm, bda_error *err)
+{
+    static double patience = PATIENCE;
+    const char *given = getenv("BDA_PATIENCE");
+    char *end = NULL;
+    bool ok = true;
+    if (given) {
+        patience = strtod(given, &end);
+        ok = end > given && *end == 0 && patience >= 0 && patience <= 1e9;
+    }
+    if (!ok) {
+        err->status = BDA_USAGE;
+        snprintf(err->text, sizeof err->text, "BDA_PATIENCE must be a number of seconds, or 0, not '%.100s'", given);
+    }
+    return bda_comm_agree(comm, ok, err) && bda_comm_watch(comm, patience, lose, &patience, err);
+}
+
 static int run(bda_comm *comm, int argc, char **argv)
 {
     invocation v = {.comm = comm, .first = bda_comm_rank(comm) == 0};
@@ -130,7 +164,7 @@ int main(int argc, char **argv)
     }
     atexit(finish);
     /* Ranks that disagree on what to do would wait for each other for ever. */
-    if (!bda_comm_same_words(launched, argc - 1, argv + 1, &err)) {
+    if (!bda_comm_same_words(launched, argc - 1, argv + 1, &err) || !watch_ranks(launched, &err)) {
         if (bda_comm_rank(launched) == 0)
             fprintf(stderr, "bda: %s\n", err.text);
         return err.status == BDA_USAGE ? EXIT_USAGE : EXIT_FAILED;

@@ -1,5 +1,6 @@
 /* signals.c - what signals do to the program. */
 #include <signal.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -54,8 +55,27 @@ static void handle(int number, void (*handler)(int), bool even_if_ignored)
         sigaction(number, &action, NULL);
 }
 
+/* A mapped file was cut off. */
+static void replace_page(int number, siginfo_t *info, void *context)
+{
+    static const char sentence[] = "bda: a file of data became shorter while it was used\n";
+    (void)context;
+    if (info->si_code == BUS_ADRERR && bda_replace_lost_page(info->si_addr))
+        return;
+    if (info->si_code != BUS_ADRERR) {
+        end_at_once(number);
+        return;
+    }
+    bda_discard_outputs();
+    (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    _exit(EXIT_FAILED);
+}
+
 void signals_begin(void)
 {
+    struct sigaction action = {.sa_sigaction = replace_page, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < KNOWN; i++)

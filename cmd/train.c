@@ -83,6 +83,10 @@ static void say_score(const invocation *v, const bda_outcome *o)
 
 static int conclude(const invocation *v, const bda_outcome *o, const char *path)
 {
+    if (o->data.status != BDA_OK) {
+        say(v, "%s; %s has the best model of what was there before", o->data.text, path);
+        return EXIT_FAILED;
+    }
     if (!o->complete)
         say_early_end(v, o, path);
     else if (!is_set(v, "quiet"))

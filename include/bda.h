@@ -74,6 +74,12 @@ BDA_API bda_comm *bda_comm_mpi(const void *mpi_comm, bda_error *err);
 BDA_API int bda_comm_rank(const bda_comm *comm);
 BDA_API int bda_comm_size(const bda_comm *comm);
 
+/* MPI waits for ever for a rank whose host or network is gone, or that was stopped. Ranks that are watched send each other
+ * signs of life beside MPI (datagrams over IPv4). Once one has not been heard of for so many seconds, `lost` is called on
+ * another, and then with first = false on those that it tells, from a thread of the library: it should end the process.
+ * A rank that was never heard of is not missed. patience 0: nobody watches. Lasts until bda_comm_free. Collective. */
+BDA_API bool bda_comm_watch(bda_comm *comm, double patience, void (*lost)(void *self, int rank, bool first),
+                            void *self, bda_error *err);
 /* Collective: where any rank passes ok = false, all get false and the error of the lowest such rank. */
 BDA_API bool bda_comm_agree(bda_comm *comm, bool ok, bda_error *err);
 
@@ -228,6 +234,11 @@ BDA_API uint64_t bda_data_labels(bda_comm *comm, const bda_data *data, uint64_t 
 /* The name of label k of these, as files have it; NULL where it is not listed. */
 BDA_API const char *bda_data_label_name(const bda_data *data, uint64_t k);
 /* Writes the binary format, or LIBSVM text where the settings or the name say so. Collective. */
+/* Binary data are mapped. For a handler of SIGBUS, which a page raises that a file which was cut off no longer has: puts
+ * zeros in its place, after which trainings end with the best model so far, and everything else fails with a sentence.
+ * False where the address is in no such file, or among what cannot be replaced: then the process must end. */
+BDA_API bool bda_replace_lost_page(void *address);
+
 BDA_API bool bda_data_write(bda_comm *comm, const bda_data *data, const bda_settings *settings, const char *path,
                             bda_error *err);
 BDA_API void bda_data_free(bda_data *data);
@@ -302,6 +313,7 @@ typedef struct bda_outcome {
     /* Where it ended by rounds or time: the largest over the least of the largest magnitudes of the features that it was
      * trained on, see --scale; else 0. */
     double spread;
+    bda_error data; /* not BDA_OK: the file of the data changed meanwhile; the model is of what was seen of it */
 } bda_outcome;
 
 /* Trains, writes the run log if the settings name one, and returns the best model found; `outcome` says whether the

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/vector.h"
 #include "comm/operations.h"
+#include "comm/pulse.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,8 +49,11 @@ void comm_delete(comm *c)
 
 void bda_comm_free(bda_comm *c)
 {
-    if (c)
-        c->operations->close(c);
+    if (c) {
+        pulse_take_leave(c->pulse);
+        c->operations->close(c); /* may wait for others */
+        pulse_stop(c->pulse);
+    }
     comm_delete(c);
 }
 

@@ -29,9 +29,10 @@ struct bda_comm {
     bool apart; /* ranks share no memory, be they on one machine or not */
     comm_stats said;
     arena memory;
-    int64_t *units;     /* [COMM_UNITS] the part of a vector, or of collected bytes, that is on its way */
-    uint64_t *per_rank; /* [size] */
-    void *link;         /* what launch.c needs */
+    int64_t *units;      /* [COMM_UNITS] the part of a vector, or of collected bytes, that is on its way */
+    uint64_t *per_rank;  /* [size] */
+    void *link;          /* what launch.c needs */
+    struct pulse *pulse; /* NULL: nobody watches */
 };
 
 /* The structure and its buffers; not collective. */

@@ -2,16 +2,16 @@
  * the pages of the file are the memory. What is mapped is checked first, block by block while it is in the cache: the
  * checksum against accidents, and then what loops rely on (rows in order, columns that increase and are below n,
  * finite numbers) against files that were made up. A file that shrinks or is written to in place while it is in use
- * is outside of what this can promise; programs that replace files by renaming do no harm. */
+ * is noticed later (mapping.h); programs that replace files by renaming do no harm. */
 #include "data/binary.h"
 
 #include "base/memory.h"
+#include "data/mapping.h"
 
 #include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <xxhash.h>
 
 _Static_assert(sizeof(binary_header) == BINARY_HEADER, "the header has no gaps");
@@ -279,8 +279,8 @@ static bool open_file(file *f, const source *s, bda_error *err)
     *f = (file){.path = s->path};
     if (!s->seekable)
         return err_set(err, BDA_FAILED, "%s: binary data must be a regular file", s->path);
-    void *map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
-    if (map == MAP_FAILED)
+    void *map = mapping_open(s->fd, s->path, s->size);
+    if (!map)
         return err_set(err, BDA_FAILED, "%s: cannot be mapped: %s", s->path, strerror(errno));
     f->map = map;
     f->map_bytes = s->size;
@@ -290,7 +290,7 @@ static bool open_file(file *f, const source *s, bda_error *err)
 static void close_file(file *f)
 {
     if (f->map)
-        munmap((void *)f->map, f->map_bytes);
+        mapping_close((void *)f->map, f->map_bytes);
     *f = (file){0};
 }
 
@@ -320,6 +320,7 @@ static bool read_in_place(const parts *p, uint64_t blocks, int rank, int size, s
         to->bytes_read = BINARY_HEADER + to->map_used;
         to->map = (void *)f.map;
         to->map_bytes = f.map_bytes;
+        mapping_use(to->map, f.layout.label);
     }
     if (!to->map)
         close_file(&f);

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "data/labels.h"
+#include "data/mapping.h"
 #include "data/shard.h"
 
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 
 struct data_memory {
     builder rows;
@@ -30,7 +30,7 @@ void shard_free(shard *s)
     builder_free(&s->rows);
     names_free(&s->names);
     if (s->map)
-        munmap(s->map, s->map_bytes);
+        mapping_close(s->map, s->map_bytes);
     free_schema(s->schema);
     *s = (shard){0};
 }
@@ -57,12 +57,22 @@ void data_free(data *d)
     if (memory) {
         builder_free(&memory->rows);
         if (memory->map)
-            munmap(memory->map, memory->map_bytes);
+            mapping_close(memory->map, memory->map_bytes);
         free_schema(memory->schema);
         arena_free(&memory->small);
         mem_free(memory, sizeof *memory);
     }
     mem_free(d, sizeof *d);
+}
+
+bool data_lost(const data *d)
+{
+    return d && d->memory && mapping_lost(d->memory->map);
+}
+
+bool data_intact(comm *c, const data *d, bda_error *err)
+{
+    return comm_agree(c, !d->memory || mapping_intact(d->memory->map, err), err);
 }
 
 double *data_take_weights(data *d, bda_error *err)

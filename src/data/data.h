@@ -144,6 +144,11 @@ void data_replace_rows(data *d, data *by);
 
 void data_free(data *d);
 
+/* Binary data are used where the file has them. Has a page been lost, and zeros stand in its place? Local, cheap. */
+bool data_lost(const data *d);
+/* Are the files as they were when they were read, on all ranks? Asked when the work is done. Collective. */
+bool data_intact(comm *c, const data *d, bda_error *err);
+
 /* Rank 0 assembles the file in instance order. text: LIBSVM, otherwise our binary format. Numbers are written with
  * as many digits as it takes to read the same double again. The path's ending .gz or .zst packs text. Collective. */
 bool data_write(comm *c, const data *d, const char *path, bool text, bool zero_based, bda_error *err);

@@ -6,6 +6,7 @@
 #include "data/foreign.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* What is told of a part. */
 typedef struct part_facts {
@@ -17,6 +18,8 @@ static bool look(parts *p, uint64_t k, part_facts *facts, bda_error *err)
     source file = {.fd = -1};
     bool ok = source_open(&file, p->at[k].path, err);
     *facts = (part_facts){!file.seekable, file.packing, binary_starts(file.head, file.heads), file.size};
+    p->at[k].looked_at = ok && file.seekable;
+    p->at[k].changed = file.changed;
     const char *foreign = foreign_starts(file.head, file.heads);
     if (ok && foreign)
         ok = err_set(err, BDA_FAILED, "%s: %s", file.path, foreign);
@@ -101,4 +104,16 @@ source *parts_source(const parts *p, uint64_t k, source *own, bda_error *err)
         return own;
     err_set(err, BDA_FAILED, "%s: is not the same file for all ranks, or changed while it was read", x->path);
     return NULL;
+}
+
+bool parts_unchanged(const parts *p, bda_error *err)
+{
+    for (uint64_t k = 0; k < p->count; k++) {
+        const part *x = &p->at[k];
+        struct stat now;
+        if (x->looked_at && stat(x->path, &now) == 0 &&
+            ((uint64_t)now.st_size != x->size || source_changed(&now) != x->changed))
+            return err_set(err, BDA_FAILED, "%s: was changed while it was read", x->path);
+    }
+    return true;
 }

@@ -10,8 +10,10 @@ typedef struct part {
     const char *path;
     source *stream; /* what can be read once only, and stays open; NULL: a regular file, opened when it is read */
     source_packing packing;
-    bool binary;           /* a file of our own format */
-    uint64_t size;         /* of the file; 0 for a stream */
+    bool binary;    /* a file of our own format */
+    uint64_t size;  /* of the file; 0 for a stream */
+    bool looked_at; /* by this rank, which knows when it was changed last */
+    int64_t changed;
     uint64_t begin, bytes; /* its place among all of them: [begin, begin + bytes) is shared out */
 } part;
 
@@ -32,5 +34,8 @@ void parts_close(parts *p);
 /* To read part k: its stream, or `own`, opened, which the caller closes. NULL where that fails, or the file is not the
  * one that was looked at. Local. */
 source *parts_source(const parts *p, uint64_t k, source *own, bda_error *err);
+
+/* Are the regular files that this rank looked at as they were then? Local. */
+bool parts_unchanged(const parts *p, bda_error *err);
 
 #endif

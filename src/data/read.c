@@ -85,7 +85,7 @@ data *data_read(comm *c, const data_request *request, bda_error *err)
         strcpy(s.format, "bda binary");
         s.binary = true;
     } else if (ok) {
-        ok = read_text(c, request, &from, shared, &s, err);
+        ok = read_text(c, request, &from, shared, &s, err) && parts_unchanged(&from, err);
     }
     data *d =
         shard_finish(c, &s, ok, shared, name_of(&files, request, name, sizeof name), request->blocks, began, err);

@@ -25,6 +25,11 @@ struct source_packed {
     ZSTD_DStream *zstd;
 };
 
+int64_t source_changed(const struct stat *about)
+{
+    return (int64_t)about->st_mtim.tv_sec * 1000000000 + about->st_mtim.tv_nsec;
+}
+
 static bool raw_read(source *s, char *to, uint64_t want, uint64_t *got, bda_error *err)
 {
     *got = 0;
@@ -85,6 +90,7 @@ bool source_open(source *s, const char *path, bda_error *err)
         return err_set(err, BDA_FAILED, "%s: is a directory, not a data file", path);
     s->seekable = S_ISREG(about.st_mode) && !standard_input; /* which may have been read from before */
     s->size = s->seekable ? (uint64_t)about.st_size : 0;
+    s->changed = s->seekable ? source_changed(&about) : 0;
     if (!raw_read(s, s->head, SOURCE_HEAD, &s->heads, err))
         return false;
     s->file_offset = 0;

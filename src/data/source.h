@@ -11,8 +11,9 @@ typedef enum source_packing { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD } source_pa
 typedef struct source {
     const char *path; /* the caller's */
     int fd;
-    bool seekable; /* a regular file; otherwise a pipe or a device, which can be read once */
-    uint64_t size; /* of the file; 0 for what is not seekable */
+    bool seekable;   /* a regular file; otherwise a pipe or a device, which can be read once */
+    uint64_t size;   /* of the file; 0 for what is not seekable */
+    int64_t changed; /* when that was, in nanoseconds; likewise */
     source_packing packing;
     char head[SOURCE_HEAD]; /* the first bytes of the file, `heads` of them */
     uint64_t heads;
@@ -27,6 +28,9 @@ typedef struct source {
  * failed to open. */
 bool source_open(source *s, const char *path, bda_error *err);
 void source_close(source *s);
+
+struct stat;
+int64_t source_changed(const struct stat *about); /* the time of the last change, in nanoseconds */
 
 /* Fills `to` unless the text ends before. */
 bool source_read(source *s, void *to, uint64_t want, uint64_t *got, bda_error *err);

@@ -41,7 +41,7 @@ static bool write_binary_file(comm *c, const data *d, const char *path, bda_erro
 {
     output *out = bda_comm_rank(c) == 0 ? out_open(path, err) : NULL;
     bool ok = comm_agree(c, out || bda_comm_rank(c) != 0, err) && binary_write(c, d, out, err);
-    ok = comm_agree(c, ok, err);
+    ok = comm_agree(c, ok, err) && data_intact(c, d, err);
     if (ok && out)
         ok = out_commit(out, err);
     else

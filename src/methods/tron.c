@@ -139,7 +139,7 @@ static tron_trial conjugate_gradients(tron *x)
         x->rest[j] = -r->gradient[j];
         x->towards[j] = x->rest[j] / x->M[j];
     }
-    for (int k = 1; rz > 0 && k <= MOST_PRODUCTS && !boundary; k++) {
+    for (int k = 1; rz > 0 && k <= MOST_PRODUCTS && !boundary && !(k > 1 && problem_late_anywhere(r->p)); k++) {
         hessian_times(x);
         double length_squared = M_dot(x, x->s, x->s), t = rz / dot(x, x->towards, x->Hd);
         double room = to_boundary(x, length_squared);

@@ -78,7 +78,7 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
     rng random;
     rng_open(&random, s->seed, s->round, b->number);
     *d = (block_direction){0};
-    for (int64_t k = 0; k < s->epochs && !d->failed; k++) {
+    for (int64_t k = 0; k < s->epochs && !d->failed && !(k > 0 && problem_late(b->p)); k++) {
         uint64_t cells = b->kind->epoch(b, s, &random, coupled ? u : s->w, coupled ? u : dv);
         d->failed = cells == BLOCK_FAILED;
         d->cells += (double)cells;
@@ -108,7 +108,7 @@ void block_solve_ahead(block *b, const subproblem *s, double beta, double *dv, b
     memcpy(u, s->w, n * sizeof *u);
     b->kind->advance(b, beta, s->h, u);
     *d = (block_direction){.limit = 1};
-    for (int64_t k = 0; k < s->epochs && !d->failed; k++) {
+    for (int64_t k = 0; k < s->epochs && !d->failed && !(k > 0 && problem_late(b->p)); k++) {
         uint64_t cells = b->kind->epoch(b, s, &random, u, u);
         d->failed = cells == BLOCK_FAILED;
         d->cells += (double)cells;

@@ -113,6 +113,7 @@ struct watch {
     /* This rank's own view, to be agreed on by the method in the message it sends anyway. */
     double (*seconds)(watch *self);
     bool (*interrupted)(watch *self);
+    bool (*late)(watch *self); /* it was interrupted, or its time is up; NULL: not known */
     /* Collective in effect: gets the same report and w on all ranks, and returns the same answer: true means stop.
      * w: [n], of which the report's model is a multiple; the model is kept if it is the best so far. */
     bool (*round)(watch *self, const round_report *report, const double *w);

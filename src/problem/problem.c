@@ -251,3 +251,17 @@ void problem_close(problem *p)
     fold_close(&p->fold);
     arena_free(&p->memory);
 }
+
+bool problem_late(const problem *p)
+{
+    watch *w = p->watch;
+    return w && w->late && w->late(w);
+}
+
+bool problem_late_anywhere(const problem *p)
+{
+    double late = p->timed && problem_late(p);
+    if (p->timed)
+        comm_max_reals(p->comm, &late, 1);
+    return late > 0;
+}

@@ -47,7 +47,9 @@ struct problem {
      * where it has kinks; pairs of cells in a row, each with itself included. */
     double stiffness, pairs;
     int threads;
-    int fields; /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
+    struct watch *watch; /* of the training under way, for problem_late; NULL: none */
+    bool timed;          /* its time is limited */
+    int fields;          /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
     arena memory;
 };
 
@@ -60,6 +62,12 @@ static inline double problem_cost(const problem *p, uint64_t class, uint64_t row
 {
     return p->weight ? p->cost[class] * p->weight[row] : p->cost[class];
 }
+
+/* Is the time of the training up, or does somebody interrupt it, as this rank sees it? Then passes that only make a round
+ * better are left out. False for ever where there is no watch. */
+bool problem_late(const problem *p);
+/* Is it on any rank? A message, and only where the time is limited; otherwise false. Collective. */
+bool problem_late_anywhere(const problem *p);
 
 /* The sum of the weights of the instances in the k-th block of this rank. */
 double problem_weight(const problem *p, uint64_t k);

@@ -151,7 +151,7 @@ static uint64_t structured_svm_epoch(block *base, const subproblem *s, rng *rand
     uint64_t cells = 0;
     if (b->starved || !weigh(b, s->h))
         return BLOCK_FAILED;
-    for (int64_t k = 0; k < visits; k++) {
+    for (int64_t k = 0; k < visits && !(k > 0 && problem_late(base->p)); k++) {
         rng_shuffle(random, b->order, base->count);
         for (uint32_t j = 0; j < base->count; j++) {
             const uint64_t here = visit(b, b->order[j], s, k == 0 && !s->settled_outputs, from, to);

@@ -274,7 +274,7 @@ bool bda_predict(bda_comm *ranks, const bda_model *m, const bda_data *d, const b
     ok = comm_agree(ranks, ok && open_prediction(&p, path, err), err);
     if (ok) {
         measure(&p, &found);
-        ok = !path || write_lines(&p, err);
+        ok = (!path || write_lines(&p, err)) && data_intact(ranks, d, err);
     }
     ok = ok && comm_agree(ranks, bda_comm_rank(ranks) != 0 || finish(&p, &found, err), err);
     out_abandon(p.out);

@@ -130,6 +130,7 @@ static void conclude(training_watch *w, comm *c, const data *d, bda_outcome *out
     const bool cut_short = !all.complete && (all.reason == BDA_MAX_ROUNDS || all.reason == BDA_MAX_TIME);
     if (cut_short && !d->unit_row)
         all.spread = scale_spread(c, d);
+    (void)data_intact(c, w->data, &all.data);
     log_write_end(w->log, &all);
     bool logged = log_close(w->log, &all.log);
     w->log = NULL;
@@ -297,6 +298,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         .max_time = s->max_time,
         .observer = given ? &observer : NULL,
         .started = clock_now(),
+        .ranks = c,
+        .data = d,
     };
     bda_model *m = NULL;
     checkpoint *kept = NULL;
@@ -335,6 +338,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         w.vectors_before = comm_said(c)->vectors;
         w.bytes_before = comm_said(c)->bytes;
         watch_start(&w, best, p.n);
+        p.watch = &w.watch;
+        p.timed = !isnan(s->max_time);
         ok = checkpoint_open(&kept, &w, &plan, err) && plan_train(&plan, &p, &w.watch, err);
         checkpoint_close(kept);
     }

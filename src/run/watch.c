@@ -20,7 +20,27 @@ static double watch_seconds(watch *self)
 static bool watch_interrupted(watch *self)
 {
     const bda_observer *o = of(self)->observer;
-    return o && o->interrupt && *o->interrupt;
+    return (o && o->interrupt && *o->interrupt) || data_lost(of(self)->data);
+}
+
+/* Have data gone in the round, on any rank? Then its numbers are worth nothing, and the best model so far is kept. */
+static bool round_is_void(training_watch *w, const round_report *r)
+{
+    double lost = data_lost(w->data);
+    if (!r->interrupted || !w->ranks)
+        return false;
+    comm_max_reals(w->ranks, &lost, 1);
+    if (lost == 0)
+        return false;
+    w->reason = BDA_INTERRUPTED;
+    if (r->round == 0) /* there is no model */
+        data_intact(w->ranks, w->data, &w->error);
+    return true;
+}
+
+static bool watch_late(watch *self)
+{
+    return watch_interrupted(self) || watch_seconds(self) >= of(self)->max_time; /* false for NAN */
 }
 
 /* A method without a dual reports none from the first round on; one that had a dual must keep it. */
@@ -210,6 +230,8 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     round_report report = *told, *r = &report;
     if (r->round == 0 && w->comm && !begin_log(w))
         return true;
+    if (round_is_void(w, r))
+        return true;
     r->vectors_sent -= w->vectors_before;
     r->bytes_sent -= w->bytes_before;
     bda_progress *now = &w->now;
@@ -279,6 +301,7 @@ void watch_start(training_watch *w, double *best_w, uint64_t n)
                        .to_go = INFINITY,
                        .seconds = watch_seconds,
                        .interrupted = watch_interrupted,
+                       .late = watch_late,
                        .round = watch_round,
                        .ends = watch_ends};
     w->best_w = best_w;

@@ -29,6 +29,8 @@ typedef struct training_watch {
 
     uint64_t vectors_before, bytes_before; /* sent by the communicator before this training, or aside from it */
 
+    comm *ranks;                   /* that train */
+    const data *data;              /* NULL: nobody looks whether pages of it are lost */
     comm *comm;                    /* whose rank 0 writes the log; NULL: nobody does */
     log_start start;               /* its first line, written when the method has said what it makes of its options */
     struct validation *validation; /* or NULL: scores the model of a round on other data */

@@ -359,7 +359,8 @@ bool corpus_read(comm *c, const corpus_request *q, corpus *to, bool *shared, uin
     *to = (corpus){0};
     *shared = bda_comm_size(c) > 1 && !path_is_of_rank(q->path);
     bool ok = open_files(c, q, to, &r, err);
-    ok = ok && comm_agree(c, take_text(c, &r, q, *shared, err), err) && agree_on_form(c, &r.text, q, &form, err);
+    ok = ok && comm_agree(c, take_text(c, &r, q, *shared, err) && parts_unchanged(&r.from, err), err) &&
+         agree_on_form(c, &r.text, q, &form, err);
     if (ok && *shared && !is_packed(&r.from)) {
         ok = exchange(c, q, form, &r.text, err);
         if (ok) {

@@ -87,6 +87,33 @@ class Lost(support.Case):
         self.assertFalse(self.exists("m"))
 
 
+    def test_a_stopped_rank_is_missed(self):
+        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
+        os.environ["BDA_PATIENCE"] = "2"
+        self.addCleanup(os.environ.pop, "BDA_PATIENCE")
+        process = self.start("train", "--quiet", "--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge",
+                             "--method=dsvm-ave", "d", "m", ranks=3)
+        self.addCleanup(process.kill)
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        time.sleep(2)  # all have been heard of
+        os.kill(support.ranks_of(process)[1], signal.SIGSTOP)
+        _, err = process.communicate(timeout=SECONDS)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("has not been heard of", err)
+        self.assertEqual(err.count("has not been heard of"), 1, err)
+        self.assertFalse(self.exists("m"))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_patience_that_is_none(self):
+        os.environ["BDA_PATIENCE"] = "soon"
+        self.addCleanup(os.environ.pop, "BDA_PATIENCE")
+        self.write("d", "1 1:1\n-1 2:1\n")
+        self.fails(2, "train", "d", "m", ranks=2, says=["BDA_PATIENCE", "soon"])
+
+
 @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
 class Files(support.Case):
     def setUp(self):

@@ -1,0 +1,12 @@
+/* pulse.h - private to src/comm: signs of life beside MPI, which waits for ever for a rank whose host or network is gone,
+ * or that was stopped. See bda_comm_watch. */
+#ifndef COMM_PULSE_H
+#define COMM_PULSE_H
+
+typedef struct pulse pulse;
+
+/* Whoever watches this rank need not go on, for it is about to end. Accepts NULL, as the next does. */
+void pulse_take_leave(pulse *p);
+void pulse_stop(pulse *p);
+
+#endif
