@@ -127,7 +127,8 @@ static uint64_t machine_number(void)
     return hash;
 }
 
-bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err)
+/* Is there room for what all ranks of each machine need together? */
+static bool machines_have(comm *c, uint64_t mine, uint64_t weights, uint64_t blocks, bda_error *err)
 {
     int size = bda_comm_size(c), rank = bda_comm_rank(c);
     uint64_t *machine = calloc((size_t)size * 2, sizeof *machine);
@@ -136,14 +137,6 @@ bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda
         return false;
     }
     uint64_t *needed = machine + size;
-    uint64_t mine = training_bytes(&(const extent){.method = m,
-                                                   .task = p->task,
-                                                   .n = p->n,
-                                                   .outputs = p->outputs,
-                                                   .rows = p->rows.count,
-                                                   .blocks = p->data->local_blocks,
-                                                   .identity = p->penalty.kind->identity,
-                                                   .shares = shares && p->data->blocks > 1});
     comm_gather_counts(c, machine_number(), machine);
     comm_gather_counts(c, mine, needed);
     uint64_t together = 0, ranks = 0, available = mem_available_bytes();
@@ -160,7 +153,25 @@ bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda
             err, BDA_FAILED,
             "training needs %.3g GB more on the machine of rank %d (%llu ranks there, %llu weights, %llu blocks), "
             "where %.3g GB are left; fewer --blocks or --threads, or ranks on more machines would help",
-            (double)together * 1e-9, rank, (unsigned long long)ranks, (unsigned long long)p->n,
-            (unsigned long long)p->data->blocks, (double)available * 1e-9);
+            (double)together * 1e-9, rank, (unsigned long long)ranks, (unsigned long long)weights,
+            (unsigned long long)blocks, (double)available * 1e-9);
     return comm_agree(c, fits, err);
+}
+
+bool forecast_columns(comm *c, const data *d, bda_error *err)
+{
+    return machines_have(c, d->features * (sizeof(uint32_t) + sizeof(double)), d->features, d->blocks, err);
+}
+
+bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err)
+{
+    const uint64_t mine = training_bytes(&(const extent){.method = m,
+                                                         .task = p->task,
+                                                         .n = p->n,
+                                                         .outputs = p->outputs,
+                                                         .rows = p->rows.count,
+                                                         .blocks = p->data->local_blocks,
+                                                         .identity = p->penalty.kind->identity,
+                                                         .shares = shares && p->data->blocks > 1});
+    return machines_have(c, mine, p->n, p->data->blocks, err);
 }

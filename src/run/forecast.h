@@ -4,6 +4,10 @@
 
 #include "problem/problem.h"
 
+/* Is there room for the columns alone: the weights of a model, and counts of the columns? Asked before anything is taken for
+ * them. Collective. */
+bool forecast_columns(comm *c, const data *d, bda_error *err);
+
 /* Is there memory for the dual variables and the vectors of this training on the machine of every rank? One sentence
  * if not. shares: its blocks form one model (pool.h). Collective. */
 bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err);

@@ -303,8 +303,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     };
     bda_model *m = NULL;
     checkpoint *kept = NULL;
-    scaled by;
-    bool ok = scale_open(&by, c, d, t.scale, err);
+    scaled by = {0};
+    bool ok = forecast_columns(c, d, err) && scale_open(&by, c, d, t.scale, err);
     ok = ok && open_problem(&p, c, &by, s, &t, err);
     if (ok && s->machine[0])
         ok = machine_read(c, s->machine, &t.machine, err);

@@ -341,7 +341,7 @@ bool corpus_parse(corpus *c, bda_error *err)
     c->line = ARENA_TAKE(&c->memory, uint64_t, r.room, err);
     r.work = ARENA_TAKE(&temporary, uint16_t, CORPUS_LONGEST + 1, err);
     bool ok = c->first && c->line && r.work && check_text(&r);
-    const char *end = c->text + c->length;
+    const char *end = c->length > 0 ? c->text + c->length : c->text; /* NULL where there is no text */
     for (const char *p = c->text, *stop; ok && p < end; p = stop + 1, r.line++) {
         stop = line_end(p, end);
         ok = take_line(&r, p, stop);

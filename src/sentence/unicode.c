@@ -41,6 +41,8 @@ static bool plain(const char *p)
 
 uint64_t unicode_invalid(const char *text, uint64_t length)
 {
+    if (length == 0) /* then there may be no text at all */
+        return 0;
     const unsigned char *end = (const unsigned char *)text + length;
     for (uint64_t i = 0; i < length;) {
         if (length - i >= 8 && plain(text + i)) {

@@ -25,7 +25,7 @@ static void read_weights(void)
     target_set(s, "weights", "d");
     data *d = bda_data_read(alone, s, "rows", &err);
     target_sentence(d != NULL, &err);
-    for (int i = 0; d && d->weight && i < 3; i++)
+    for (uint64_t i = 0; d && d->weight && i < d->rows.count; i++)
         target_require(d->weight[i] >= 0 && isfinite(d->weight[i]), "a weight that is none");
     bda_data_free(d);
     bda_settings_free(s);
