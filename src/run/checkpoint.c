@@ -55,7 +55,7 @@ static void keep(keeper *self, const method_state *state, uint64_t t, bool stop)
     const comm_stats said = *comm_said(c->comm);
     if (c->write.under_way && (stop || checkpoint_is_written(c)))
         checkpoint_finish(c);
-    if (is_due(c, stop) && !c->write.under_way) {
+    if (is_due(c, stop) && !c->write.under_way && !w->lost) {
         c->last_round = w->now.round;
         c->last_seconds = w->now.seconds;
         checkpoint_take(c, state, t, stop);

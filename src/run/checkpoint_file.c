@@ -240,16 +240,6 @@ const char *checkpoint_trait_of(const checkpoint_head *h, const char *name)
     return NULL;
 }
 
-bool checkpoint_is(const char *path)
-{
-    char magic[8];
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is = file >= 0 && read_at(file, magic, sizeof magic, 0) && memcmp(magic, CHECKPOINT_MAGIC, 8) == 0;
-    if (file >= 0)
-        close(file);
-    return is;
-}
-
 /* ---- parts ----------------------------------------------------------------------------------------------------- */
 
 void checkpoint_seal(const checkpoint_head *h, uint64_t part, unsigned char *at)

@@ -64,7 +64,4 @@ bool checkpoint_write(int file, const void *bytes, uint64_t count, uint64_t plac
 /* For tests: the checksum of a head that has been altered. */
 void checkpoint_test_checksum(unsigned char *head, uint64_t count);
 
-/* Does the file begin like one? */
-bool checkpoint_is(const char *path);
-
 #endif

@@ -338,7 +338,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         w.vectors_before = comm_said(c)->vectors;
         w.bytes_before = comm_said(c)->bytes;
         watch_start(&w, best, p.n);
-        p.watch = &w.watch;
+        p.watch = s->checkpoint[0] ? NULL : &w.watch; /* whoever goes on later wants whole rounds */
         p.timed = !isnan(s->max_time);
         ok = checkpoint_open(&kept, &w, &plan, err) && plan_train(&plan, &p, &w.watch, err);
         checkpoint_close(kept);

@@ -33,6 +33,7 @@ static bool round_is_void(training_watch *w, const round_report *r)
     if (lost == 0)
         return false;
     w->reason = BDA_INTERRUPTED;
+    w->lost = true;
     if (r->round == 0) /* there is no model */
         data_intact(w->ranks, w->data, &w->error);
     return true;

@@ -44,6 +44,7 @@ typedef struct training_watch {
     uint64_t n;
     bool finished, stalled; /* the last report said so */
     bool shared;            /* in some round */
+    bool lost;              /* data have gone in the last round: nothing of it is worth keeping */
     bda_reason reason;
     bda_error error;
 } training_watch;

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <setjmp.h>
@@ -157,10 +158,29 @@ static void end_here(int status)
     longjmp(end_of_program, 1);
 }
 
+static const char *running;
+static const fault *injected;
+static int stderr_of_ours = STDERR_FILENO;
+
+/* All ranks end with this one, so it says where it was. */
+static void crash(int number)
+{
+    void *place[40];
+    dprintf(stderr_of_ours, "WRONG: rank %d: %s: call %llu of %s %s on rank %d: signal %d\n", job.rank, running,
+            (unsigned long long)injected->call, fault_kind_names[injected->kind],
+            fault_manner_names[injected->manner], injected->rank, number);
+    backtrace_symbols_fd(place, backtrace(place, 40), stderr_of_ours);
+    _exit(1);
+}
+
 static void run_here(int argc, char **argv, const fault *f, result *to, int out, int err)
 {
     fflush(NULL);
     const int kept_out = dup(STDOUT_FILENO), kept_err = dup(STDERR_FILENO);
+    stderr_of_ours = kept_err;
+    injected = f;
+    signal(SIGSEGV, crash);
+    signal(SIGABRT, crash);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     alarm(SECONDS_OF_A_HANG); /* ends all ranks, with what the launcher says about it */
@@ -182,6 +202,7 @@ static void run_here(int argc, char **argv, const fault *f, result *to, int out,
 
 static result run(const char *words, const fault *f)
 {
+    running = words;
     char *copy = strdup(words), *argv[MOST_WORDS + 1];
     const int argc = split(copy, argv), out = new_file("stdout"), err = new_file("stderr");
     result r = {0};
