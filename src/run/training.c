@@ -264,6 +264,10 @@ static bool check_checkpoint(const bda_settings *s, bda_error *err)
     double seconds;
     if (!s->checkpoint[0] && (s->resume || settings_given(s, "checkpoint-every")))
         return err_set(err, BDA_USAGE, "--%s needs --checkpoint=FILE", s->resume ? "resume" : "checkpoint-every");
+    if (s->checkpoint[0] && s->patience != OPTION_UNSET)
+        return err_set(err, BDA_USAGE,
+                       "--patience=%lld goes with no --checkpoint, which does not keep the scores that it waits for",
+                       (long long)s->patience);
     return settings_every(s->checkpoint_every, &rounds, &seconds, err);
 }
 

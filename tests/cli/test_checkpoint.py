@@ -121,6 +121,7 @@ class Checkpoints(support.Case):
         self.write("f", self.read("d") + b"1 1:1\n")
         self.refuses(*args, "f", *resume, says=["number of instances", "300", "301"])
         self.refuses(*args, "d", "m", "--resume", says=["--checkpoint"], status=2)
+        self.refuses(*args, "d", "m", "--checkpoint=x", "--validate=d", "--patience=2", says=["--patience=2"], status=2)
         self.refuses(*args, "d", "m", "--checkpoint=d", says=["read"], status=2)
         self.refuses(*args, "d", "m", "--checkpoint=d.old", "--checkpoint-every=0", says=["checkpoint-every"], status=2)
         self.write("other.old", "precious\n")
