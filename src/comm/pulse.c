@@ -124,7 +124,7 @@ static void list_addresses(place *own)
     int count = 0;
     if (getifaddrs(&all) != 0)
         return;
-    for (const struct ifaddrs *a = all; a && count < MOST_ADDRESSES - 1; a = a->ifa_next)
+    for (const struct ifaddrs *a = all; a && count < MOST_ADDRESSES; a = a->ifa_next)
         if (a->ifa_addr && a->ifa_addr->sa_family == AF_INET && (a->ifa_flags & IFF_UP) &&
             !(a->ifa_flags & IFF_LOOPBACK))
             own->address[count++] = ((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr.s_addr;
@@ -170,8 +170,10 @@ static void meet(pulse *p, comm *c, place *all)
     all[c->rank] = own;
     comm_sum_long(c, all, (uint64_t)c->size * sizeof *all / sizeof(uint64_t));
     p->next = all[(c->rank + 1) % c->size];
-    if (strcmp(p->next.host, own.host) == 0)
-        p->next.address[MOST_ADDRESSES - 1] = htonl(INADDR_LOOPBACK);
+    if (strcmp(p->next.host, own.host) == 0) { /* nothing leaves the machine */
+        memset(p->next.address, 0, sizeof p->next.address);
+        p->next.address[0] = htonl(INADDR_LOOPBACK);
+    }
 }
 
 bool bda_comm_watch(bda_comm *c, double patience, void (*lost)(void *self, int rank, bool first), void *self,
