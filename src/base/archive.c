@@ -66,6 +66,14 @@ void archive_bytes(archive *a, const char *name, void *x, uint64_t count, uint64
     a->at += sizeof expected + expected.bytes;
 }
 
+void archive_places(archive *a, const char *name, uint32_t *x, uint64_t count)
+{
+    archive_bytes(a, name, x, count, sizeof *x);
+    for (uint64_t i = 0; archive_loads(a) && !a->wrong && i < count; i++)
+        if (x[i] >= count)
+            archive_refuse(a, name);
+}
+
 bool archive_has(archive *a, const char *name, uint64_t count, uint64_t size)
 {
     if (a->wrong)

@@ -42,6 +42,9 @@ static inline bool archive_loads(const archive *a)
 void archive_bytes(archive *a, const char *name, void *x, uint64_t count, uint64_t size);
 #define ARCHIVE(a, field) archive_bytes((a), #field, &(field), 1, sizeof(field))
 #define ARCHIVE_ARRAY(a, x, count) archive_bytes((a), #x, (x), (count), sizeof *(x))
+/* An array of numbers below its own length, as orders of visits are. */
+void archive_places(archive *a, const char *name, uint32_t *x, uint64_t count);
+#define ARCHIVE_PLACES(a, x, count) archive_places((a), #x, (x), (count))
 
 /* Loading: the field is not what it should be; false where a length that was read has no room in what is left. */
 void archive_refuse(archive *a, const char *name);

@@ -483,7 +483,7 @@ static void chain_crf_close(block *base)
 static void chain_crf_state(block *base, archive *a)
 {
     chain_crf *b = of(base);
-    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_PLACES(a, b->order, base->count);
     ARCHIVE_ARRAY(a, b->step, base->count);
     ARCHIVE_ARRAY(a, b->now, b->at[base->count]);
     ARCHIVE_ARRAY(a, b->start, b->at[base->count]);

@@ -600,7 +600,7 @@ static void crammer_singer_state(block *base, archive *a)
         archive_refuse(a, "b->active");
     ARCHIVE_ARRAY(a, b->clear_until, base->count);
     ARCHIVE_ARRAY(a, b->settled, base->count);
-    ARCHIVE_ARRAY(a, b->m.order, base->count);
+    ARCHIVE_PLACES(a, b->m.order, base->count);
     ARCHIVE_ARRAY(a, b->span, base->count);
     state_of_pool(b, a);
     for (int k = 0; k < POINTS_MOST && b->point[k].start; k++)

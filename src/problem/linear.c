@@ -350,7 +350,7 @@ static void linear_state(block *base, archive *a)
         archive_refuse(a, "b->active");
     ARCHIVE_ARRAY(a, b->var, base->count);
     ARCHIVE_ARRAY(a, b->clear_until, base->count);
-    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_PLACES(a, b->order, base->count);
     ARCHIVE_ARRAY(a, b->settled, base->count);
     if (b->rest)
         ARCHIVE_ARRAY(a, b->rest, base->count);

@@ -322,7 +322,7 @@ static void softmax_state(block *base, archive *a)
 {
     softmax *b = of(base);
     const uint64_t count = base->count * base->p->classes;
-    ARCHIVE_ARRAY(a, b->m.order, base->count);
+    ARCHIVE_PLACES(a, b->m.order, base->count);
     ARCHIVE_ARRAY(a, b->now, count);
     ARCHIVE_ARRAY(a, b->start, count);
     for (int k = 0; k < POINTS_MOST && b->point[k]; k++)

@@ -359,7 +359,7 @@ static void structured_svm_state(block *base, archive *a)
     ARCHIVE(a, weighed);
     if (archive_loads(a))
         b->resumed = weighed;
-    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_PLACES(a, b->order, base->count);
     for (uint32_t i = 0; i < base->count; i++)
         working_set_state(&b->set[i], structured_length(&b->s, i), a);
 }

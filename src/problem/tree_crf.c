@@ -263,7 +263,7 @@ static void tree_crf_state(block *base, archive *a)
 {
     tree_crf *b = of(base);
     const uint64_t all = b->at[base->count];
-    ARCHIVE_ARRAY(a, b->order, base->count);
+    ARCHIVE_PLACES(a, b->order, base->count);
     ARCHIVE_ARRAY(a, b->mix, base->count);
     ARCHIVE_ARRAY(a, b->theta, all);
     ARCHIVE_ARRAY(a, b->mu, all);

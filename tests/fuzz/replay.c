@@ -43,13 +43,18 @@ static void give_directory(const char *path)
 
 int main(int argc, char **argv)
 {
+    char **path = calloc((size_t)argc, sizeof *path);
+    if (!path)
+        abort();
+    for (int i = 1; i < argc; i++)
+        path[i] = realpath(argv[i], NULL); /* targets go to a directory of their own */
     for (int i = 1; i < argc; i++) {
         struct stat about;
-        char *path = realpath(argv[i], NULL); /* targets go to a directory of their own */
-        if (path && stat(path, &about) == 0)
-            (S_ISDIR(about.st_mode) ? give_directory : give_file)(path);
-        free(path); /* NULL: not every target has found something */
+        if (path[i] && stat(path[i], &about) == 0) /* not every target has found something */
+            (S_ISDIR(about.st_mode) ? give_directory : give_file)(path[i]);
+        free(path[i]);
     }
+    free(path);
     printf("%llu inputs\n", (unsigned long long)given);
     return given == 0;
 }
