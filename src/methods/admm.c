@@ -159,7 +159,7 @@ static void solve_block(admm_run *r, uint64_t k, uint64_t t)
     memcpy(w, r->point, n * sizeof *w);
     if (r->behind)
         vec_add(w, 1 / r->rho, r->behind[k], n, 1);
-    for (int64_t pass = 0; pass < most; pass++) {
+    for (int64_t pass = 0; pass < most && !(pass > 0 && problem_late(r->base.p)); pass++) {
         subproblem s = {
             .w = w, .a1 = 1 / r->rho, .epochs = 1, .seed = r->seed, .round = t * (uint64_t)most + (uint64_t)pass};
         block_solve(r->base.blocks[k], &s, r->step[k], d);
