@@ -36,7 +36,7 @@ static double time_of(const method_options *o, work w)
 /* The least of the estimates; NULL: a dual method. tron is for the softmax over few features. */
 static const method *primal_method(const problem *p, const method_options *o)
 {
-    const bool newton = serves(&newton_method, p), logistic = p->task->entropic;
+    const bool newton = p->penalty.l1_ratio == 0 && serves(&newton_method, p), logistic = p->task->entropic;
     const bool tron = !p->task->single && p->data->instances > 10 * p->rows.columns && serves(&tron_method, p);
     const bool few_vectors = logistic && (p->task->single || !newton) && serves(&l_commdir, p);
     if ((newton && !p->loss->smooth) || (!newton && !tron && !few_vectors))
@@ -68,11 +68,21 @@ static const method *choose_for_structures(const problem *p, const method_option
     return p->data->blocks > 1 && ahead && !asks_for_bda(o) && !method_shares(o) ? &momentum_method : &online_method;
 }
 
+/* Where g is not strongly convex. Rounds of lbfgs until the gap follows the objective are many. */
+#define LBFGS_ROUNDS 300.0
+
+static const method *choose_without_convexity(const problem *p, const method_options *o)
+{
+    const extent e = measure(p, gap_of_start(p, o));
+    const bool newton = serves(&newton_method, p) && 4 * newton_time(p, &e) < LBFGS_ROUNDS * 2 * primal_pass(&e);
+    return newton ? &newton_method : &lbfgs;
+}
+
 /* The first stage. `open`: nobody asked for what is a dual method's. */
 static const method *choose_first(const problem *p, const method_options *o, bool open)
 {
-    if (p->penalty.l1_ratio == 1) /* no other serves */
-        return &lbfgs;
+    if (p->penalty.l1_ratio == 1)
+        return choose_without_convexity(p, o);
     if (p->task->structure)
         return choose_for_structures(p, o);
     if (o->hull != HULL_DEFAULT)
@@ -99,7 +109,7 @@ plan auto_plan(const problem *p, const method_options *asked)
     if (o->sharing == SHARE_DEFAULT && p->data->blocks > 1)
         o->sharing = cost_sharing_pays(&e) ? SHARE_ON_ONE_MACHINE : SHARE_DEFAULT;
     if (first == &hull_method && open && asked->hull == HULL_DEFAULT && !p->loss->smooth &&
-        serves(&newton_method, p)) {
+        p->penalty.l1_ratio == 0 && serves(&newton_method, p)) {
         plan.method[1] = &newton_method;
         plan.cost[1] = time_of(o, cost_newton(&e)) / time_of(o, cost_dual_pass(&e));
         plan.leaves = cost_newton_is_faster;

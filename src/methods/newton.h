@@ -12,6 +12,8 @@ typedef struct newton {
     double **slab;      /* [local][room] */
     double **bend, **q; /* second derivatives by the margins; margins of d */
     double *d;          /* [n] */
+    double *l1;         /* [n] factors of |w_j|, and the gradient of the model, where g has kinks; else NULL */
+    double *product;    /* [n] */
     int idle;           /* rounds in a row that made no difference */
 } newton;
 

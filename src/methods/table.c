@@ -61,7 +61,7 @@ static obstacle obstacle_of(const method *m, const demand *d)
         return NEEDS_PRIMAL;
     if ((m->smooth_loss || (m->smooth_classes && !t->single)) && !t->smooth)
         return NEEDS_SLOPE;
-    if (m->smooth_regulariser && d->l1_ratio > 0)
+    if (m->smooth_regulariser && d->l1_ratio > 0 && !(m->kinks_with_slope && t->smooth))
         return NEEDS_SMOOTH_PENALTY;
     if (!m->any_regulariser && d->l1_ratio == 1)
         return NEEDS_CURVED_PENALTY;

@@ -133,6 +133,7 @@ typedef struct method {
     bool smooth_classes;     /* one where a unit has several scores */
     bool smooth_regulariser; /* no --l1-ratio */
     bool whole_regulariser;  /* no --intercept=free */
+    bool kinks_with_slope;   /* ... but where the loss is differentiable */
     bool any_regulariser;    /* --l1-ratio=1 as well, which is not strongly convex */
     bool classification;     /* labels, not numbers */
     bool rows;               /* units that are single rows: no tags, no trees */
