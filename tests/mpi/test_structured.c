@@ -138,7 +138,7 @@ static void train(comm *c, const corpus *t, const char *loss, const choice *choi
 
 static void compare(comm *c, comm *single, const corpus *t, const char *loss, const choice *choice)
 {
-    trial f = {.watch = {INFINITY, no_time, nobody, look_at_round},
+    trial f = {.watch = {.to_go = INFINITY, .seconds = no_time, .interrupted = nobody, .round = look_at_round},
                .corpus = t,
                .method = choice->method,
                .squared = strcmp(loss, "squared-hinge") == 0,
@@ -174,7 +174,10 @@ int main(void)
                     compare(c, single, &t, names[loss], &choices[m]);
     }
     static corpus trees;
-    trial unused = {.watch = {INFINITY, no_time, nobody, look_at_round}, .corpus = &trees, .C = 1, .logistic = true};
+    trial unused = {.watch = {.to_go = INFINITY, .seconds = no_time, .interrupted = nobody, .round = look_at_round},
+                    .corpus = &trees,
+                    .C = 1,
+                    .logistic = true};
     corpus_draw(&trees, &tree_any_structure);
     train(c, &trees, "logistic", &(choice){.method = "momentum"}, 0, "--method=momentum is for", &unused);
     train(c, &trees, "logistic", &(choice){.method = "prox-grad"}, 0, "whole steps", &unused);
