@@ -18,8 +18,8 @@ static void say_sentences(const invocation *v, const bda_metrics *m)
         if (!isnan(bda_metric(m, parts[k][0])))
             used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f %%", used ? "," : ":", parts[k][1],
                                      100 * bda_metric(m, parts[k][0]));
-    say(v, "%llu sentences%s", (unsigned long long)bda_metric(m, "sentences"),
-        used ? text : "; there is nothing to score");
+    const unsigned long long sentences = (unsigned long long)bda_metric(m, "sentences");
+    say(v, "%llu sentence%s%s", sentences, sentences == 1 ? "" : "s", used ? text : "; there is nothing to score");
 }
 
 static void say_metrics(const invocation *v, const bda_model *model, const bda_metrics *m)
