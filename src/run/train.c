@@ -323,7 +323,8 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         m = new_model(&p, s, &t, err);
         ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
     }
-    if (ok && s->validate[0]) {
+    if (ok && s->validate[0]) { /* reading other data is no training */
+        const double before = clock_now();
         bda_model *scored = new_model(&p, s, &t, err);
         ok = comm_agree(c, scored != NULL, err) && keep_sentences(c, d, s, p.task->structure, scored, err);
         if (ok)
@@ -331,6 +332,7 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
         else
             bda_model_free(scored);
         ok = w.validation != NULL;
+        w.started += clock_now() - before;
     }
     double *best = ok ? room_for_best(&p, m, err) : NULL;
     ok = ok && comm_agree(c, best != NULL, err);
