@@ -97,10 +97,12 @@ static void stem(const char *path, char *text, size_t size)
         *dot = 0;
 }
 
-static bool differs(const comparison *c, const char *name)
+/* Is the setting another one in some run? Of other data sizes are others as a matter of course. */
+static bool differs(const comparison *c, const run *r, const char *name)
 {
-    for (uint64_t i = 1; i < c->runs; i++)
-        if (!same_setting(c->run[i].run, c->run[0].run, name))
+    const bool size = strcmp(name, "instances") == 0 || strcmp(name, "features") == 0;
+    for (uint64_t i = 0; i < c->runs; i++)
+        if (!same_setting(c->run[i].run, r, name) && !(size && !same_setting(c->run[i].run, r, "data")))
             return true;
     return false;
 }
@@ -113,7 +115,7 @@ static void write_title(const comparison *c, const run *r, compared_problem *p)
         add_word(p->title, sizeof p->title, "%s, %s", run_text(r, "task"), "");
     add_word(p->title, sizeof p->title, "%s%s", run_text(r, "loss"), "");
     for (const char *const *name = defining + 3; *name; name++)
-        if (run_text(r, *name)[0] && matters(r, *name) && differs(c, *name))
+        if (run_text(r, *name)[0] && matters(r, *name) && differs(c, r, *name))
             add_word(p->title, sizeof p->title, ", %s %s", *name, run_text(r, *name));
 }
 

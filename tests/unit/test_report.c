@@ -218,6 +218,27 @@ static void runs_of_other_problems_stand_apart(void **state)
     run_list_free(&list);
 }
 
+#define START_OF(data, instances)                                                                                    \
+    "{\"event\":\"start\",\"task\":\"classify\",\"loss\":\"hinge\",\"method\":\"bda\",\"ranks\":1,\"blocks\":1,"     \
+    "\"data\":\"" data "\",\"instances\":" #instances "}\n" ROUND(0, 0, 20, 0, 0)
+
+/* Sizes are told only where the data have the same name. */
+static void titles_are_short(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {START_OF("a.svm", 10), START_OF("b.svm", 20), START_OF("b.svm", 30)};
+    static const char *const titles[] = {"a, hinge", "b, hinge, instances 20", "b, hinge, instances 30"};
+    run_list list = read_runs(logs, 3);
+    comparison c;
+    bda_error err = {0};
+    assert_true(comparison_open(&c, &list, NAN, &err));
+    assert_int_equal(c.problems, 3);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(c.problem[i].title, titles[i]);
+    comparison_close(&c);
+    run_list_free(&list);
+}
+
 static void speedups_are_ratios_of_times(void **state)
 {
     (void)state;
@@ -321,6 +342,7 @@ int main(void)
         cmocka_unit_test(runs_of_other_problems_stand_apart),
         cmocka_unit_test(speedups_are_ratios_of_times),
         cmocka_unit_test(networks_are_parsed),
+        cmocka_unit_test(titles_are_short),
         cmocka_unit_test(projections_follow_the_model),
         cmocka_unit_test(thinning_keeps_both_ends),
     };
