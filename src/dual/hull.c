@@ -122,17 +122,6 @@ static void choose_fewer(hull_run *r)
 #define TIMED_ROUNDS 3
 #define WIDE 65536
 
-const char *hull_choice(const hull_run *r)
-{
-    static const char *const forms[][4] = {
-        {"momentum-sparing", "fused", "one-vector", "momentum"},
-        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
-    };
-    static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
-    const bool shared = pool_is_open(&r->d.pool);
-    return r->plain.on ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
-}
-
 #define LEAST_EPOCHS 2
 #define MOST_EPOCHS 12
 /* What the rest of a round with one model costs, in epochs that visit all: its passes over the rows, and those over

@@ -3,6 +3,17 @@
  * in each round. */
 #include "dual/hull.h"
 
+const char *hull_choice(const hull_run *r)
+{
+    static const char *const forms[][4] = {
+        {"momentum-sparing", "fused", "one-vector", "momentum"},
+        {"momentum-sparing-lock-free", "fused-lock-free", "one-vector-lock-free", "momentum-lock-free"},
+    };
+    static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
+    const bool shared = pool_is_open(&r->d.pool);
+    return r->plain.on ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
+}
+
 static void choice_of_form(archive *a, hull_run *r)
 {
     ARCHIVE(a, r->form);

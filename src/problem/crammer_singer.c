@@ -562,51 +562,6 @@ static void crammer_singer_alpha(const block *base, double *alpha)
             alpha[i * base->p->classes + cs_entries(b, i)[k].class] = cs_entries(b, i)[k].now;
 }
 
-/* The pool as it is, gaps included: entries stay where they are. */
-static void state_of_pool(crammer_singer *b, archive *a)
-{
-    uint64_t used = b->pool_used;
-    ARCHIVE(a, used);
-    if (!archive_has(a, "b->pool", used, sizeof *b->pool))
-        return;
-    if (used > b->pool_room) {
-        bda_error ignored = {0};
-        entry *pool =
-            mem_resize(b->pool, b->pool_room * sizeof *pool, used * sizeof *pool, "dual variables", &ignored);
-        if (!pool) {
-            archive_refuse(a, "dual variables, for which there is no memory");
-            return;
-        }
-        b->pool = pool;
-        b->pool_room = used;
-    }
-    b->pool_used = used;
-    ARCHIVE_ARRAY(a, b->pool, used);
-    for (uint32_t i = 0; archive_loads(a) && i < b->m.base.count; i++) {
-        const span *s = &b->span[i];
-        if (s->used > s->room || s->at > used || s->room > used - s->at)
-            archive_refuse(a, "b->span");
-    }
-}
-
-static void crammer_singer_state(block *base, archive *a)
-{
-    crammer_singer *b = of(base);
-    ARCHIVE(a, b->active);
-    ARCHIVE(a, b->moving);
-    ARCHIVE(a, b->fresh);
-    ARCHIVE(a, b->allowed);
-    if (b->active > base->count || b->moving > b->active)
-        archive_refuse(a, "b->active");
-    ARCHIVE_ARRAY(a, b->clear_until, base->count);
-    ARCHIVE_ARRAY(a, b->settled, base->count);
-    ARCHIVE_PLACES(a, b->m.order, base->count);
-    ARCHIVE_ARRAY(a, b->span, base->count);
-    state_of_pool(b, a);
-    for (int k = 0; k < POINTS_MOST && b->point[k].start; k++)
-        crammer_singer_point_state(b, k, a);
-}
-
 /* A span and about four entries, more where classes are hard to tell apart. */
 static uint64_t crammer_singer_bytes(const task *t, uint64_t outputs)
 {

@@ -71,8 +71,8 @@ void cs_evaluate_instance(const crammer_singer *b, uint32_t i, const double *z, 
 /* The next epoch is the first of a round. */
 void cs_begin_round(crammer_singer *b);
 
-/* A kept point, see block_state. */
-void crammer_singer_point_state(crammer_singer *b, int point, archive *a);
+/* See block_state. */
+void crammer_singer_state(block *base, archive *a);
 
 extern const point_kind crammer_singer_points;
 

@@ -1,4 +1,4 @@
-/* crammer_singer_points.c - kept points of Crammer-Singer blocks, as sparse as alpha is.
+/* crammer_singer_points.c - kept points of Crammer-Singer blocks, as sparse as alpha is, and the state of a block.
  *
  * The conjugate of an instance is sum_{j != y} alpha_j = -alpha_y, and + alpha_y^2 / 4C for the squared hinge: what a
  * search over the hull needs of a point is alpha_y alone. */
@@ -43,7 +43,7 @@ static bool point_room(cs_point *p, uint64_t cells)
     return true;
 }
 
-void crammer_singer_point_state(crammer_singer *b, int point, archive *a)
+static void state_of_point(crammer_singer *b, int point, archive *a)
 {
     cs_point *p = &b->point[point];
     uint64_t cells = p->start[b->m.base.count];
@@ -57,6 +57,51 @@ void crammer_singer_point_state(crammer_singer *b, int point, archive *a)
     ARCHIVE_ARRAY(a, p->start, (uint64_t)b->m.base.count + 1);
     ARCHIVE_ARRAY(a, p->own, b->m.base.count);
     ARCHIVE_ARRAY(a, p->cell, cells);
+}
+
+/* The pool as it is, gaps included: entries stay where they are. */
+static void state_of_pool(crammer_singer *b, archive *a)
+{
+    uint64_t used = b->pool_used;
+    ARCHIVE(a, used);
+    if (!archive_has(a, "b->pool", used, sizeof *b->pool))
+        return;
+    if (used > b->pool_room) {
+        bda_error ignored = {0};
+        entry *pool =
+            mem_resize(b->pool, b->pool_room * sizeof *pool, used * sizeof *pool, "dual variables", &ignored);
+        if (!pool) {
+            archive_refuse(a, "dual variables, for which there is no memory");
+            return;
+        }
+        b->pool = pool;
+        b->pool_room = used;
+    }
+    b->pool_used = used;
+    ARCHIVE_ARRAY(a, b->pool, used);
+    for (uint32_t i = 0; archive_loads(a) && i < b->m.base.count; i++) {
+        const span *s = &b->span[i];
+        if (s->used > s->room || s->at > used || s->room > used - s->at)
+            archive_refuse(a, "b->span");
+    }
+}
+
+void crammer_singer_state(block *base, archive *a)
+{
+    crammer_singer *b = (crammer_singer *)base;
+    ARCHIVE(a, b->active);
+    ARCHIVE(a, b->moving);
+    ARCHIVE(a, b->fresh);
+    ARCHIVE(a, b->allowed);
+    if (b->active > base->count || b->moving > b->active)
+        archive_refuse(a, "b->active");
+    ARCHIVE_ARRAY(a, b->clear_until, base->count);
+    ARCHIVE_ARRAY(a, b->settled, base->count);
+    ARCHIVE_PLACES(a, b->m.order, base->count);
+    ARCHIVE_ARRAY(a, b->span, base->count);
+    state_of_pool(b, a);
+    for (int k = 0; k < POINTS_MOST && b->point[k].start; k++)
+        state_of_point(b, k, a);
 }
 
 /* Entries that are 0 in both are dropped. */
