@@ -107,7 +107,7 @@ static void hull_whole(archive *a, void *run)
 static void margins(archive *a, const hull_run *r, double *const *z, uint64_t k)
 {
     if (z)
-        ARCHIVE_ARRAY(a, z[k], r->part[k].count * r->part[k].width);
+        ARCHIVE_ARRAY(a, z[k], r->part[k].size);
 }
 
 static void hull_block(archive *a, void *run, uint64_t k)

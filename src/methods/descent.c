@@ -204,7 +204,7 @@ void descent_whole(archive *a, void *run)
 
 void descent_margins_state(archive *a, const descent *r, const char *name, double *const *q, uint64_t k)
 {
-    archive_bytes(a, name, q[k], r->part[k].count * r->part[k].width, sizeof *q[k]);
+    archive_bytes(a, name, q[k], r->part[k].size, sizeof *q[k]);
 }
 
 void descent_block(archive *a, void *run, uint64_t k)

@@ -78,6 +78,8 @@ class Checkpoints(support.Case):
             self.goes_on("--method=bda", "--gap=0", "--task=tag", "--loss=" + loss, "text.conllu", after=2)
             self.goes_on("--method=bda", "--gap=0", "--task=parse", "--labels=no", "--loss=" + loss, "text.conllu", after=2)
         self.goes_on("--method=momentum", "--gap=0", "--task=tag", "text.conllu", after=5)
+        for method in ("tron", "l-commdir"):
+            self.goes_on("--method=" + method, "--gap=0", "--task=tag", "--loss=logistic", "text.conllu", after=3)
         self.goes_on("--task=regress", "--loss=epsilon-insensitive", "--gap=1e-8", "numbers", after=2)
 
     def test_options_of_methods_go_on(self):
