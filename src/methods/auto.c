@@ -68,13 +68,11 @@ static const method *choose_for_structures(const problem *p, const method_option
     return p->data->blocks > 1 && ahead && !asks_for_bda(o) && !method_shares(o) ? &momentum_method : &online_method;
 }
 
-/* Where g is not strongly convex. Rounds of lbfgs until the gap follows the objective are many. */
-#define LBFGS_ROUNDS 300.0
-
+/* Where g is not strongly convex. */
 static const method *choose_without_convexity(const problem *p, const method_options *o)
 {
-    const extent e = measure(p, gap_of_start(p, o));
-    const bool newton = serves(&newton_method, p) && 4 * newton_time(p, &e) < LBFGS_ROUNDS * 2 * primal_pass(&e);
+    const extent e = cost_extent(p, o);
+    const bool newton = serves(&newton_method, p) && time_of(o, cost_newton(&e)) < time_of(o, cost_lbfgs(&e));
     return newton ? &newton_method : &lbfgs;
 }
 
