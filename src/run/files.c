@@ -222,9 +222,14 @@ static bool kind_of_source(source *s, char *text, bda_file_kind *kind, bda_error
     if (s->heads >= 8 && memcmp(s->head, CHECKPOINT_MAGIC, 8) == 0)
         return true;
     *kind = BDA_FILE_OTHER;
-    bda_error damage = {0}; /* what cannot be unpacked can be read, and is none of ours */
-    if (!source_read(s, text, BEGINNING, &got, s->packing == SOURCE_PLAIN ? err : &damage))
-        return s->packing != SOURCE_PLAIN;
+    bda_error damage = {0};
+    if (!source_read(s, text, BEGINNING, &got,
+                     &damage)) { /* what cannot be unpacked can be read, and is none of ours */
+        const bool unpacked = s->packing == SOURCE_PLAIN || strstr(damage.text, ": cannot be read: ");
+        if (unpacked)
+            *err = damage;
+        return !unpacked;
+    }
     text[got] = 0;
     *kind = kind_of_beginning(s, text);
     bool predictions = false;

@@ -18,7 +18,6 @@ const fault_case fault_preparations[] = {
     {.words = "convert --quiet d d.gz"},
     {.words = "convert --quiet d d.zst"},
     {.words = "export in.model in.liblinear"},
-    {.words = "train --quiet --method=bda --blocks=4 --max-rounds=2 --checkpoint=in.state d in.part"},
     {.words = NULL},
 };
 
@@ -84,7 +83,6 @@ const fault_case fault_cases[] = {
     {.words = "predict --quiet --force in.parser ps.conllu out", .output = "out"},
     {.words = "info in.model", .most_ranks = 1},
     {.words = "info in.tagger", .most_ranks = 1},
-    {.words = "info in.state", .most_ranks = 1},
     {.words = "info --json d.bda", .most_ranks = 1, .loose = true},
     {.words = "export --format=liblinear in.model out", .output = "out", .most_ranks = 1},
     {.words = "export --format=json in.classes out", .output = "out", .most_ranks = 1},

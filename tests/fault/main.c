@@ -88,11 +88,18 @@ static bool text_same(const text *a, const text *b)
     return !a->bytes == !b->bytes && a->count == b->count && (!a->bytes || memcmp(a->bytes, b->bytes, a->count) == 0);
 }
 
+/* "bda train: note: ..." */
+static bool is_note(const char *line)
+{
+    const char *colon = strchr(line, ':');
+    return colon && strncmp(colon, ": note:", 7) == 0;
+}
+
 static int lines_of_ours(const text *t)
 {
     int count = 0;
     for (const char *line = t->bytes; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        count += strncmp(line, "bda", 3) == 0;
+        count += strncmp(line, "bda", 3) == 0 && !is_note(line);
     return count;
 }
 
