@@ -150,7 +150,8 @@ static bool kinked_take_memory(newton *x, bda_error *err)
 static void kinked_train(newton *x)
 {
     descent *r = &x->r;
-    for (uint64_t t = 0; !descent_evaluate(r, t); t++) {
+    const method_state state = {x, newton_whole, descent_block};
+    for (uint64_t t = 0; !descent_look(r, &state, &t); t++) {
         for (uint64_t k = 0; k < r->local; k++)
             instances_curvature(&r->part[k], r->z[k], x->bend[k]);
         sum_matrix(x);
