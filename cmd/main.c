@@ -160,6 +160,8 @@ int main(int argc, char **argv)
     if (!launched) {
         if (may_speak())
             fprintf(stderr, "bda: %s\n", err.text);
+        else
+            sleep(1); /* a launcher ends all ranks as soon as one has failed: the first is to speak before */
         return EXIT_FAILED;
     }
     atexit(finish);

@@ -58,9 +58,11 @@ class Refused(support.Case):
                                "m", says=["no-such-file"])
 
     def test_the_regulariser(self):
-        for method in ("newton", "tron", "l-commdir"):
+        for method in ("tron", "l-commdir"):
             sentence = self.refused("--l1-ratio=0.25", f"--method={method}", says=["--l1-ratio=0.25"])
-            self.assertIn("lbfgs", names(sentence, "; --method=", " would do"))
+            others = names(sentence, "; --method=", " would do")
+            self.assertIn("lbfgs", others)
+            self.assertIn("newton", others)
 
     def test_the_task(self):
         sentence = self.refused("--task=regress", "--method=perceptron", says=["--task=regress"])

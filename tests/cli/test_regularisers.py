@@ -80,8 +80,8 @@ class ElasticNet(Regulariser):
 
     def test_range(self):
         self.data()
-        for bad in ("1", "-0.1", "2", "nan", "x", ""):
-            self.fails(2, "train", "--l1-ratio=" + bad, "d", "m", says=["--l1-ratio", "below 1"])
+        for bad in ("1.0001", "-0.1", "2", "nan", "x", ""):
+            self.fails(2, "train", "--l1-ratio=" + bad, "d", "m", says=["--l1-ratio", "from 0 to 1"])
 
 
 # text, the line, what is said of it
