@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/vector.h"
-#include "dual/dual.h"
+#include "dual/hull.h"
 
 void dual_add_centre(const dual_run *r, double *v)
 {
@@ -59,4 +59,26 @@ const double *dual_recentre(dual_run *r)
     }
     r->travelled += sqrt(squares);
     return c->sum;
+}
+
+/* The images of points have the centre that v has; their products follow. */
+void hull_recentre(hull_run *r)
+{
+    dual_run *d = &r->d;
+    const uint64_t T = d->p->penalty.free, first = d->p->n - T;
+    const double *moved = dual_recentre(d);
+    for (int i = 0; moved && i < r->points; i++)
+        for (int j = 0; j <= i; j++) {
+            const int a = r->point[i], b = r->point[j];
+            double more = 0;
+            for (uint64_t m = 0; m < T; m++)
+                more += moved[m] * (r->image[a][first + m] + r->image[b][first + m] + moved[m]);
+            r->product[b][a] = r->product[a][b] += more;
+        }
+    for (uint64_t m = 0; moved && m < T; m++) {
+        for (int i = 0; i < r->points; i++)
+            r->image[r->point[i]][first + m] += moved[m];
+        if (r->v_before)
+            r->v_before[first + m] += moved[m];
+    }
 }

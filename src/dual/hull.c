@@ -155,28 +155,6 @@ static void forget(hull_run *r)
     r->t_now = 1;
 }
 
-/* The images have the centre that v has; their products follow. */
-static void recentre(hull_run *r)
-{
-    dual_run *d = &r->d;
-    const uint64_t T = d->p->penalty.free, first = d->p->n - T;
-    const double *moved = dual_recentre(d);
-    for (int i = 0; moved && i < r->points; i++)
-        for (int j = 0; j <= i; j++) {
-            const int a = r->point[i], b = r->point[j];
-            double more = 0;
-            for (uint64_t m = 0; m < T; m++)
-                more += moved[m] * (r->image[a][first + m] + r->image[b][first + m] + moved[m]);
-            r->product[b][a] = r->product[a][b] += more;
-        }
-    for (uint64_t m = 0; moved && m < T; m++) {
-        for (int i = 0; i < r->points; i++)
-            r->image[r->point[i]][first + m] += moved[m];
-        if (r->v_before)
-            r->v_before[first + m] += moved[m];
-    }
-}
-
 /* The gap of best and alpha, term by term. */
 bool hull_report(hull_run *r, uint64_t t)
 {
@@ -224,7 +202,7 @@ bool hull_report(hull_run *r, uint64_t t)
     bool stop = stage_report(d->watch, to, r->best);
     if (dual_repair(d, stop)) /* what was built on v goes with it */
         forget(r);
-    recentre(r);
+    hull_recentre(r);
     if (r->plain.on)
         dual_choose_epochs(d);
     else

@@ -122,6 +122,8 @@ bool hull_evaluate(hull_run *r, bda_error *err);
 
 /* Round t with the best point as its model, and the epochs of the next; true: stop. Collective. */
 bool hull_report(hull_run *r, uint64_t t);
+/* dual_recentre, with all that was built on v. */
+void hull_recentre(hull_run *r);
 
 /* Improves r->best from the margins of w, z_now; r->best_primal never rises. Collective. */
 void hull_improve_primal(hull_run *r);

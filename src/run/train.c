@@ -268,18 +268,122 @@ static void tell_intercept(bda_model *m)
     m->bias = 1;
 }
 
-/* The best weights are kept where the model wants them, unless they are of folded rows or scaled columns. */
-static double *room_for_best(problem *p, bda_model *m, bda_error *err)
+/* ---- a training ------------------------------------------------------------------------------------------------- */
+
+typedef struct session {
+    comm *c;
+    const data *data;
+    const bda_settings *settings;
+    training training;
+    scaled scaled; /* the data as the method sees them */
+    problem problem;
+    plan plan;
+    training_watch watch;
+    bda_model *model;
+    double *
+        best; /* the best weights so far: where the model wants them, unless they are of folded rows or scaled columns */
+} session;
+
+/* The problem, and the method that is to solve it. */
+static bool open_plan(session *x, bda_error *err)
 {
-    return problem_weights_differ(p) ? ARENA_TAKE(&p->memory, double, p->n, err) : m->w;
+    const bda_settings *s = x->settings;
+    training *t = &x->training;
+    if (!forecast_columns(x->c, x->data, err) || !scale_open(&x->scaled, x->c, x->data, t->scale, err) ||
+        !open_problem(&x->problem, x->c, &x->scaled, s, t, err))
+        return false;
+    if (s->machine[0]) {
+        if (!machine_read(x->c, s->machine, &t->machine, err))
+            return false;
+        t->options.machine = &t->machine;
+    }
+    x->plan = (plan){.method = {t->method}, .options = t->options};
+    if (t->left_open) {
+        x->plan = auto_plan(&x->problem, &t->options);
+        t->method = x->plan.method[0];
+        t->options = x->plan.options;
+    }
+    problem_pack(&x->problem, t->options.gap, t->options.gap_of_start);
+    return method_serves(t->method, &x->problem, err) &&
+           forecast_check(x->c, &x->problem, t->method, method_shares(&t->options), err);
+}
+
+/* --validate: reading other data is no training. */
+static bool open_validation(session *x, bda_error *err)
+{
+    const bda_settings *s = x->settings;
+    const double before = clock_now();
+    bda_model *scored = new_model(&x->problem, s, &x->training, err);
+    if (!comm_agree(x->c, scored != NULL, err) ||
+        !keep_sentences(x->c, x->data, s, x->problem.task->structure, scored, err)) {
+        bda_model_free(scored);
+        return false;
+    }
+    x->watch.validation = validation_open(&x->problem, s, scored, err);
+    x->watch.started += clock_now() - before;
+    return x->watch.validation != NULL;
+}
+
+/* All that is needed before the first round. */
+static bool open_session(session *x, bda_error *err)
+{
+    const bda_settings *s = x->settings;
+    training_watch *w = &x->watch;
+    if (!open_plan(x, err))
+        return false;
+    w->max_rounds = x->training.max_rounds;
+    x->model = new_model(&x->problem, s, &x->training, err);
+    if (!comm_agree(x->c, x->model != NULL, err) || !start_log(w, s, &x->training, &x->problem, err) ||
+        (s->validate[0] && !open_validation(x, err)))
+        return false;
+    problem *p = &x->problem;
+    x->best = problem_weights_differ(p) ? ARENA_TAKE(&p->memory, double, p->n, err) : x->model->w;
+    return comm_agree(x->c, x->best != NULL, err);
+}
+
+static bool run_rounds(session *x, bda_error *err)
+{
+    const bda_settings *s = x->settings;
+    training_watch *w = &x->watch;
+    problem *p = &x->problem;
+    checkpoint *kept = NULL;
+    w->vectors_before = comm_said(x->c)->vectors;
+    w->bytes_before = comm_said(x->c)->bytes;
+    watch_start(w, x->best, p->n);
+    p->watch = s->checkpoint[0] ? NULL : &w->watch; /* whoever goes on later wants whole rounds */
+    p->timed = !isnan(s->max_time);
+    const bool ok = checkpoint_open(&kept, w, &x->plan, err) && plan_train(&x->plan, p, &w->watch, err);
+    checkpoint_close(kept);
+    if (ok && w->error.status != BDA_OK)
+        *err = w->error;
+    return ok && w->error.status == BDA_OK;
+}
+
+static bool complete_model(session *x, bda_outcome *outcome, bda_error *err)
+{
+    problem *p = &x->problem;
+    if (problem_weights_differ(p))
+        problem_weights(p, x->best, x->model->w);
+    if (x->training.free_intercept)
+        tell_intercept(x->model);
+    conclude(&x->watch, x->c, p->data, outcome);
+    record_end(x->model, p, x->data, &x->watch);
+    return keep_sentences(x->c, x->data, x->settings, p->task->structure, x->model, err);
+}
+
+static void close_session(session *x)
+{
+    validation_close(x->watch.validation);
+    problem_close(&x->problem);
+    scale_close(&x->scaled);
 }
 
 bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
                      bda_outcome *outcome, bda_error *err)
 {
     err_clear(err);
-    training t;
-    if (!settings_training(s, &t, err))
+    session x = {.c = c, .data = d, .settings = s};
+    if (!settings_training(s, &x.training, err))
         return NULL;
     if (d->unlabelled) {
         err_set(err, BDA_FAILED, "%s has rows without a label, and training needs one for each", d->name);
@@ -290,82 +394,22 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
     bda_observer observer = {0};
     if (given)
         sized_take(&observer, given, sizeof observer);
-    problem p = {0};
-    training_watch w = {
-        .target = t.gap,
+    x.watch = (training_watch){
+        .target = x.training.gap,
         .target_given = settings_given(s, "gap"),
-        .of_start = t.options.gap_of_start,
+        .of_start = x.training.options.gap_of_start,
         .max_time = s->max_time,
         .observer = given ? &observer : NULL,
         .started = clock_now(),
         .ranks = c,
         .data = d,
     };
-    bda_model *m = NULL;
-    checkpoint *kept = NULL;
-    scaled by = {0};
-    bool ok = forecast_columns(c, d, err) && scale_open(&by, c, d, t.scale, err);
-    ok = ok && open_problem(&p, c, &by, s, &t, err);
-    if (ok && s->machine[0])
-        ok = machine_read(c, s->machine, &t.machine, err);
-    if (s->machine[0])
-        t.options.machine = &t.machine;
-    plan plan = {.method = {t.method}, .options = t.options};
-    if (ok && t.left_open) {
-        plan = auto_plan(&p, &t.options);
-        t.method = plan.method[0];
-        t.options = plan.options;
-    }
-    problem_pack(&p, t.options.gap, t.options.gap_of_start);
-    ok = ok && method_serves(t.method, &p, err) && forecast_check(c, &p, t.method, method_shares(&t.options), err);
-    if (ok) {
-        w.max_rounds = t.max_rounds;
-        m = new_model(&p, s, &t, err);
-        ok = comm_agree(c, m != NULL, err) && start_log(&w, s, &t, &p, err);
-    }
-    if (ok && s->validate[0]) { /* reading other data is no training */
-        const double before = clock_now();
-        bda_model *scored = new_model(&p, s, &t, err);
-        ok = comm_agree(c, scored != NULL, err) && keep_sentences(c, d, s, p.task->structure, scored, err);
-        if (ok)
-            w.validation = validation_open(&p, s, scored, err);
-        else
-            bda_model_free(scored);
-        ok = w.validation != NULL;
-        w.started += clock_now() - before;
-    }
-    double *best = ok ? room_for_best(&p, m, err) : NULL;
-    ok = ok && comm_agree(c, best != NULL, err);
-    if (ok) {
-        w.vectors_before = comm_said(c)->vectors;
-        w.bytes_before = comm_said(c)->bytes;
-        watch_start(&w, best, p.n);
-        p.watch = s->checkpoint[0] ? NULL : &w.watch; /* whoever goes on later wants whole rounds */
-        p.timed = !isnan(s->max_time);
-        ok = checkpoint_open(&kept, &w, &plan, err) && plan_train(&plan, &p, &w.watch, err);
-        checkpoint_close(kept);
-    }
-    if (ok && w.error.status != BDA_OK) {
-        *err = w.error;
-        ok = false;
-    }
-    if (ok) {
-        if (problem_weights_differ(&p))
-            problem_weights(&p, best, m->w);
-        if (t.free_intercept)
-            tell_intercept(m);
-        conclude(&w, c, p.data, outcome);
-        record_end(m, &p, d, &w);
-        ok = keep_sentences(c, d, s, p.task->structure, m, err);
-    }
-    if (!ok) {
+    if (!open_session(&x, err) || !run_rounds(&x, err) || !complete_model(&x, outcome, err)) {
         bda_error ignored = {0};
-        log_close(w.log, &ignored);
-        bda_model_free(m);
-        m = NULL;
+        log_close(x.watch.log, &ignored);
+        bda_model_free(x.model);
+        x.model = NULL;
     }
-    validation_close(w.validation);
-    problem_close(&p);
-    scale_close(&by);
-    return m;
+    close_session(&x);
+    return x.model;
 }
