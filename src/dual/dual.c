@@ -252,7 +252,7 @@ bool dual_sum(dual_run *r, bda_error *err)
     all->cells = dual_column_sum(r, CELLS, COLUMNS);
     all->slope = dual_column_sum(r, SLOPE, COLUMNS);
     all->curve = dual_column_sum(r, CURVE, COLUMNS);
-    all->limit = -dual_column_max(r, LIMIT, COLUMNS);
+    all->limit = fmax(1, -dual_column_max(r, LIMIT, COLUMNS)); /* alpha + d is feasible; below 1 by rounding alone */
     if (dual_column_max(r, FAILED, COLUMNS) > 0)
         return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     for (int j = 0; j < BLOCK_TRIALS; j++)

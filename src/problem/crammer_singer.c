@@ -466,63 +466,6 @@ static void crammer_singer_evaluate(block *base, const double *w, double travell
 #undef CALL
 }
 
-/* ---- along the ray ----------------------------------------------------------------------------------------- */
-
-static void crammer_singer_describe(const block *base, block_direction *d)
-{
-    const crammer_singer *b = (const crammer_singer *)base;
-    sum slope = {0, 0}, curve = {0, 0};
-    double limit = INFINITY;
-    for (uint32_t i = 0; i < base->count; i++) {
-        const entry *e = cs_entries(b, i);
-        double C = multiclass_cost(&b->m, i);
-        for (uint32_t k = 0; k < b->span[i].used; k++) {
-            double da = e[k].now - e[k].start;
-            if (da == 0)
-                continue;
-            bool is_y = e[k].class == b->m.y[i];
-            if (!is_y) {
-                sum_add(&slope, da);
-                if (da > 0)
-                    limit = fmin(limit, -e[k].start / da);
-            } else if (b->squared) {
-                sum_add(&slope, da * (e[k].start / (2 * C)));
-                sum_add(&curve, da * (da / (2 * C)));
-            } else if (da > 0) {
-                limit = fmin(limit, (C - e[k].start) / da);
-            }
-        }
-    }
-    d->slope = sum_value(&slope);
-    d->curve = sum_value(&curve);
-    d->limit = limit;
-}
-
-static void crammer_singer_move(block *base, double eta)
-{
-    crammer_singer *b = of(base);
-    for (uint32_t i = 0; i < base->count; i++) {
-        entry *e = cs_entries(b, i);
-        uint32_t used = b->span[i].used, kept = 0;
-        if (used == 0)
-            continue;
-        double C = multiclass_cost(&b->m, i);
-        for (uint32_t k = 0; k < used; k++) {
-            bool is_y = e[k].class == b->m.y[i];
-            if (eta != 1 && e[k].now != e[k].start) {
-                double a = e[k].start + eta * (e[k].now - e[k].start);
-                e[k].now = !is_y ? fmin(a, 0) : b->squared ? fmax(a, 0) : fmin(fmax(a, 0), C);
-            }
-            e[k].start = e[k].now;
-            e[kept] = e[k];
-            kept += e[k].now != 0;
-        }
-        b->span[i].used = kept;
-        b->clear_until[i] = 0;
-    }
-    cs_begin_round(b);
-}
-
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
 static block *crammer_singer_open(arena *memory, const block *base, bda_error *err)
@@ -576,9 +519,9 @@ const block_kind crammer_singer_blocks = {
     .epoch = crammer_singer_epoch,
     .image = crammer_singer_image,
     .whole_image = crammer_singer_whole_image,
-    .describe = crammer_singer_describe,
+    .describe = cs_describe,
     .ray = NULL, /* both duals are quadratic */
-    .move = crammer_singer_move,
+    .move = cs_move,
     .evaluate = crammer_singer_evaluate,
     .largest_norm = multiclass_largest_norm,
     .alpha = crammer_singer_alpha,

@@ -76,4 +76,8 @@ void crammer_singer_state(block *base, archive *a);
 
 extern const point_kind crammer_singer_points;
 
+/* block_describe and block_move */
+void cs_describe(const block *base, block_direction *d);
+void cs_move(block *base, double eta);
+
 #endif

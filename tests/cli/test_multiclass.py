@@ -67,6 +67,14 @@ class Multiclass(support.Case):
             self.assertEqual(self.head[0], "labels")
         return lines, json.loads(self.read("metrics")), r.stderr
 
+    def test_long_steps_keep_alpha_feasible(self):
+        """What the sum of an instance's alpha is off by would grow with every step beyond 1, until nothing falls."""
+        for loss in ("hinge", "squared-hinge"):
+            self.train("--loss=" + loss, "--method=bda", "--a1=K", "--line-search=exact", "--blocks=60", "--gap=1e-3",
+                       "--max-rounds=20000", data=problem(rows=60, features=8, labels=(1, 2, 3), noise=1))
+            *_, last, end = self.log("log")
+            self.assertEqual(end["reason"], "gap")
+
     def test_the_log_speaks_of_the_objective_that_was_asked_for(self):
         data = problem()
         for loss in LOSSES:
