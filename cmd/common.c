@@ -62,10 +62,14 @@ void describe_gap(double relative_gap, char *text, size_t size)
         text[0] = 0;
     else if (relative_gap < 1e-15) /* less than the objective is rounded by */
         snprintf(text, size, ", the optimum");
-    else if (relative_gap < 1)
-        snprintf(text, size, ", at most %.2g %% above the optimum", 100 * relative_gap / (1 - relative_gap));
-    else
+    else if (relative_gap < 1) {
+        const double percent = 100 * relative_gap / (1 - relative_gap);
+        snprintf(text, size,
+                 percent < 99.5 ? ", at most %.2g %% above the optimum" : ", at most %.0f %% above the optimum",
+                 percent);
+    } else {
         snprintf(text, size, ", and the optimum may be anything down to 0");
+    }
 }
 
 bool can_write(const invocation *v, const bda_output *output, int outputs, const char *const *input, int inputs,
