@@ -25,7 +25,7 @@ bool cost_sharing_pays(const extent *e);
 work cost_newton(const extent *e);
 work cost_tron(const extent *e);
 work cost_l_commdir(const extent *e, bool few_weights); /* few enough for newton */
-work cost_lbfgs(const extent *e); /* with l1-ratio 1 */
+work cost_lbfgs(const extent *e);                       /* with l1-ratio 1 */
 work cost_dual(const extent *e);
 work cost_dual_pass(const extent *e);
 

@@ -11,6 +11,7 @@
 #include "data/digest.h"
 #include "data/paths.h"
 #include "run/checkpoint_run.h"
+#include "run/files.h"
 
 void checkpoint_note(const checkpoint *c, bool grave, const char *format, ...)
 {
@@ -177,7 +178,9 @@ static bool can_write(const checkpoint *c, bool force, bda_error *err)
     if (!c->of_rank && bda_comm_rank(c->comm) > 0)
         return true;
     for (int i = 0; i < 3; i++) {
-        const bda_file_kind kind = bda_file_is(names[i]);
+        bda_file_kind kind = BDA_FILE_NONE;
+        if (!force && !file_kind(names[i], &kind, err))
+            return false;
         if (!force && kind != BDA_FILE_NONE && kind != BDA_FILE_CHECKPOINT)
             return err_set(err, BDA_USAGE,
                            "'%.300s' exists and seems to be no checkpoint; --force replaces it by one", names[i]);

@@ -56,7 +56,8 @@ struct bda_settings {
 
     /* select */
     int64_t folds;
-    char costs[OPTION_TEXT], l1_ratios[OPTION_TEXT], score[OPTION_TEXT], groups[OPTION_TEXT], calibration[OPTION_TEXT];
+    char costs[OPTION_TEXT], l1_ratios[OPTION_TEXT], score[OPTION_TEXT], groups[OPTION_TEXT],
+        calibration[OPTION_TEXT];
     bool one_standard_error, json;
 
     /* info */
