@@ -192,6 +192,8 @@ bool bda_comm_watch(bda_comm *c, double patience, void (*lost)(void *self, int r
     if (ok) {
         *p = (pulse){.rank = c->rank, .size = c->size, .patience = patience, .lost = lost, .self = self};
         meet(p, c, all);
+        if (p->fd >= 0) /* whoever is lost from now on has been heard */
+            tell(p, SIGN_ALIVE, p->rank);
         if (p->fd >= 0 && start_thread(p))
             c->pulse = p;
         else if (p->fd >= 0)
