@@ -72,7 +72,8 @@ class OneRank(support.Case):
 
 @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
 class Lost(support.Case):
-    def test_a_killed_rank_ends_the_job(self):
+    def start_endless(self):
+        """A training on three ranks that is in its rounds, of which there is no end."""
         self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
         process = self.start("train", "--quiet", "--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge",
                              "--method=dsvm-ave", "d", "m", ranks=3)
@@ -81,23 +82,19 @@ class Lost(support.Case):
         while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):
             self.assertIsNone(process.poll())
             time.sleep(0.02)
+        return process
+
+    def test_a_killed_rank_ends_the_job(self):
+        process = self.start_endless()
         os.kill(support.ranks_of(process)[1], signal.SIGKILL)
         process.communicate(timeout=SECONDS)
         self.assertNotEqual(process.returncode, 0)
         self.assertFalse(self.exists("m"))
 
-
     def test_a_stopped_rank_is_missed(self):
-        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
         os.environ["BDA_PATIENCE"] = "2"
         self.addCleanup(os.environ.pop, "BDA_PATIENCE")
-        process = self.start("train", "--quiet", "--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge",
-                             "--method=dsvm-ave", "d", "m", ranks=3)
-        self.addCleanup(process.kill)
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):
-            self.assertIsNone(process.poll())
-            time.sleep(0.02)
+        process = self.start_endless()
         time.sleep(2)  # all have been heard of
         os.kill(support.ranks_of(process)[1], signal.SIGSTOP)
         _, err = process.communicate(timeout=SECONDS)
