@@ -215,21 +215,25 @@ function projectionFigure(problem) {
 const SCORE_NAMES = { auc: "AUC", f1: "F1", macro_f1: "macro F1", uas: "UAS", las: "LAS", mse: "mean squared error",
     mae: "mean absolute error", r2: "R²", chunk_f1: "chunk F1" };
 const scoreName = (name) => SCORE_NAMES[name] || name.replaceAll("_", " ");
-const scoresOf = (problem) => SCORES.filter((name) => problem.runs.some((run) => run.scores.some((s) => known(s[name]))));
+const scoresOf = (problem) => SCORES.filter((name) => problem.runs.some((run) => run.scores && name in run.scores.primal));
 
-// One figure; of several measures the reader chooses.
+// One figure; of several measures the reader chooses. Models are those that would have been written, or w of each round.
 function scoreFigure(problem, names) {
     const now = () => (names.includes(state.score) ? state.score : names[0]);
-    const x = (run) => run.scores.map((s) => (state.x === "round" ? s.round : s.seconds + (state.x === "loading" ? run.load || 0 : 0)));
+    const pick = (run) => ((state.primal === "now" && run.scores.now) || run.scores.primal)[now()];
+    const able = (runs) => runs.filter((run) => run.scores && pick(run));
     const node = figure("Scores on the validation data", null, () => ({
-        x: state.x === "round" ? "rounds" : state.x === "loading" ? "seconds with loading" : "seconds",
+        x: AXES[state.x].label,
         y: scoreName(now()),
         xLog: state.xlog,
         yLog: false,
-        lines: shownRuns(problem).map((run) => ({ ...line(run, x(run), run.scores.map((s) => s[now()]), 0), points: run.scores.length < 30 })),
-    }), () => tableOf(scoreName(now()), ["run", "first", "best", "last"], problem.runs.filter((run) => run.scores.length > 0).map((run) => {
-        const values = run.scores.map((s) => s[now()]).filter(known), less = ["mse", "mae", "log_loss"].includes(now());
-        return [run.label, short(values[0]), short((less ? Math.min : Math.max)(...values)), short(values[values.length - 1])];
+        formatX: state.x === "bytes" ? bytes : short,
+        lines: able(shownRuns(problem)).map((run) => ({
+            ...line(run, across({ ...run.scores, load: run.load }), pick(run).drawn, 0), points: pick(run).drawn.length < 30,
+        })),
+    }), () => tableOf(scoreName(now()), ["run", "first", "best", "last"], able(problem.runs).map((run) => {
+        const [first, least, most, last] = pick(run).summary, less = ["mse", "mae", "log_loss"].includes(now());
+        return [run.label, short(first), short(less ? least : most), short(last)];
     })));
     if (names.length > 1) {
         const select = element("select", { class: "score", "aria-label": "Score", onchange: () => { state.score = select.value; updateAll(); } },

@@ -49,11 +49,11 @@ function toggle(label, name) {
 }
 
 function controls() {
-    const scaled = report.problems.some((problem) => problem.runs.some((run) => run.now));
+    const differs = report.problems.some((problem) => problem.runs.some((run) => run.now || (run.scores && run.scores.now)));
     return element("div", { class: "bar", role: "group", "aria-label": "Axes of all figures" },
         choice("Horizontal axis", "x", Object.entries(AXES).map(([name, axis]) => [name, axis.label])),
         toggle("log x", "xlog"), toggle("log y", "ylog"),
-        scaled ? choice("Primal", "primal", [["primal", "of the best model so far"], ["now", "of w in each round"]]) : null,
+        differs ? choice("Primal and scores", "primal", [["primal", "of the best model so far"], ["now", "of w in each round"]]) : null,
         choice("Target accuracy", "target", TARGETS.map((t, k) => [k, exponent(Math.round(Math.log10(t)))]), Number));
 }
 

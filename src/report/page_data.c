@@ -22,7 +22,8 @@ typedef struct page_data {
     run_style *style; /* [runs] */
     uint64_t *drawn;  /* [room] rounds of the run under way */
     uint64_t drawn_count, room;
-    double *column; /* [room] */
+    double *column;   /* [room] */
+    uint64_t *scores; /* [2][most scores of a run] which of them are shown */
 } page_data;
 
 static void write_column(page_data *d, const char *name)
@@ -75,21 +76,107 @@ static void write_rounds(page_data *d, const compared *c)
     write_column(d, "gap");
 }
 
+/* The first round of the log that is not before `round`; the last one where there is none. */
+static uint64_t round_at(const run *r, double round)
+{
+    uint64_t low = 0, high = r->round_count - 1;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (run_at(r, middle, RUN_ROUND) < round)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Is the model of round t the best until then? That of a method without a dual is always the last one. */
+static bool round_is_best(const run *r, uint64_t t)
+{
+    return isnan(run_at(r, t, RUN_DUAL)) || !(run_at(r, t, RUN_PRIMAL) > run_at(r, t, RUN_BEST_PRIMAL));
+}
+
+/* Of a measure: first, smallest, largest and last of all scores, those that are not drawn too. */
+static void write_summary(json *j, const char *name, const run *r, const uint64_t *shown, int measure)
+{
+    double summary[4] = {NAN, NAN, NAN, NAN};
+    for (uint64_t i = 0; i < r->score_count; i++) {
+        const double value = r->scores[shown[i]].measure[measure];
+        if (isnan(value))
+            continue;
+        summary[0] = isnan(summary[0]) ? value : summary[0];
+        summary[1] = fmin(summary[1], value);
+        summary[2] = fmax(summary[2], value);
+        summary[3] = value;
+    }
+    json_reals(j, name, summary, 4);
+}
+
+/* The scores that `shown` says for each, under `name`: a column and a summary for each measure. */
+static void write_measures(page_data *d, const char *name, const run *r, const uint64_t *shown)
+{
+    json_enter(&d->j, name, '{');
+    for (int k = 0; k < RUN_MEASURES; k++) {
+        bool any = false;
+        for (uint64_t i = 0; i < r->score_count && !any; i++)
+            any = !isnan(r->scores[i].measure[k]);
+        if (!any)
+            continue;
+        json_enter(&d->j, run_measures[k], '{');
+        for (uint64_t i = 0; i < d->drawn_count; i++)
+            d->column[i] = r->scores[shown[d->drawn[i]]].measure[k];
+        write_column(d, "drawn");
+        write_summary(&d->j, "summary", r, shown, k);
+        json_leave(&d->j, '{');
+    }
+    json_leave(&d->j, '{');
+}
+
+static void write_score_axes(page_data *d, const run *r)
+{
+    static const struct {
+        const char *name;
+        int column;
+    } axes[] = {{"vectors", RUN_VECTORS}, {"bytes", RUN_BYTES}};
+    for (uint64_t i = 0; i < d->drawn_count; i++)
+        d->column[i] = r->scores[d->drawn[i]].round;
+    write_column(d, "round");
+    for (uint64_t i = 0; i < d->drawn_count; i++)
+        d->column[i] = r->scores[d->drawn[i]].seconds;
+    write_column(d, "seconds");
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        for (uint64_t i = 0; i < d->drawn_count; i++)
+            d->column[i] = run_at(r, round_at(r, r->scores[d->drawn[i]].round), axes[k].column);
+        write_column(d, axes[k].name);
+    }
+    double epochs = 0;
+    for (uint64_t i = 0, t = 0; i < d->drawn_count; i++) {
+        for (const uint64_t end = round_at(r, r->scores[d->drawn[i]].round) + 1; t < end; t++)
+            epochs += isnan(run_at(r, t, RUN_EPOCHS)) ? 0 : run_at(r, t, RUN_EPOCHS);
+        d->column[i] = epochs;
+    }
+    write_column(d, "epochs");
+}
+
+/* What the model scored that would have been written in that round, and, where it differs, what w of the round did. */
 static void write_scores(page_data *d, const run *r)
 {
-    json *j = &d->j;
-    json_enter(j, "scores", '[');
+    if (r->score_count == 0 || r->round_count == 0)
+        return;
+    uint64_t *best = d->scores, *own = d->scores + r->score_count;
+    bool differs = false;
     for (uint64_t i = 0; i < r->score_count; i++) {
-        const run_score *s = &r->scores[i];
-        json_enter(j, NULL, '{');
-        json_real(j, "round", s->round);
-        json_real(j, "seconds", s->seconds);
-        for (int k = 0; k < RUN_MEASURES; k++)
-            if (!isnan(s->measure[k]))
-                json_real(j, run_measures[k], s->measure[k]);
-        json_leave(j, '{');
+        own[i] = i;
+        best[i] = i == 0 || round_is_best(r, round_at(r, r->scores[i].round)) ? i : best[i - 1];
+        differs = differs || best[i] != i;
     }
-    json_leave(j, '[');
+    d->drawn_count = style_thin(r->score_count, d->room, d->drawn);
+    json_enter(&d->j, "scores", '{');
+    write_score_axes(d, r);
+    write_measures(d, "primal", r, best);
+    if (differs)
+        write_measures(d, "now", r, own);
+    json_leave(&d->j, '{');
 }
 
 static void write_reached(page_data *d, const compared *c)
@@ -273,7 +360,11 @@ bool page_data_write(output *out, const report_view *v, bda_error *err)
     d.style = calloc(c->runs + 1, sizeof *d.style);
     d.drawn = calloc(d.room, sizeof *d.drawn);
     d.column = calloc(d.room, sizeof *d.column);
-    const bool ok = d.style && d.drawn && d.column;
+    uint64_t most = 1;
+    for (uint64_t i = 0; i < c->runs; i++)
+        most = c->run[i].run->score_count > most ? c->run[i].run->score_count : most;
+    d.scores = calloc(most, 2 * sizeof *d.scores);
+    const bool ok = d.style && d.drawn && d.column && d.scores;
     if (ok) {
         style_choose(c, d.style);
         json_open(&d.j, out);
@@ -295,5 +386,6 @@ bool page_data_write(output *out, const report_view *v, bda_error *err)
     free(d.style);
     free(d.drawn);
     free(d.column);
+    free(d.scores);
     return ok;
 }

@@ -227,6 +227,23 @@ class Page(support.Case):
         self.assertEqual(self.run_in_page(f"[...{score}.querySelectorAll('tbody td')].map(c => c.textContent)"), ["0.6", "0.9", "0.9"])
         self.assertEqual(self.browser.console, [])
 
+    def test_scores_of_the_best_model(self):
+        """What is drawn is the model that would have been written; the w of each round where the reader asks for it."""
+        lines = [json.loads(line) for line in made_log("bda", rounds=3).splitlines()]
+        lines[3]["primal"] = 2 * lines[1]["primal"]  # round 2: worse than both before
+        lines[3]["best_primal"] = lines[2]["primal"]
+        scores = [dict(event="validate", round=t, seconds=0.1 * t, accuracy=a) for t, a in enumerate([0.5, 0.8, 0.2, 0.9])]
+        self.show("".join(json.dumps(line) + "\n" for line in lines[:-1] + scores + lines[-1:]), made_log("hull"))
+        score = "[...document.querySelectorAll('figure')].find(f => f.querySelector('h3').textContent.startsWith('Scores'))"
+        drawn = score + ".querySelector('.chart').chart.lines.map(l => l.y)"
+        self.run_in_page(score + ".querySelector('.chart').chart.build()")
+        self.assertEqual(self.run_in_page(drawn), [[0.5, 0.8, 0.8, 0.9]])
+        self.run_in_page("(s => { s.value = 'now'; s.dispatchEvent(new Event('change')); })(document.querySelector('#choose-primal'))")
+        self.assertEqual(self.run_in_page(drawn), [[0.5, 0.8, 0.2, 0.9]])
+        self.run_in_page("(s => { s.value = 'vectors'; s.dispatchEvent(new Event('change')); })(document.querySelector('#choose-x'))")
+        self.assertEqual(self.run_in_page(score + ".querySelector('.chart').chart.lines.map(l => l.x)"), [[0, 1, 2, 3]])
+        self.assertEqual(self.browser.console, [])
+
     def test_dark_narrow_and_printed(self):
         self.show(made_log("bda"), made_log("hull", rate=0.4))
         ground = "getComputedStyle(document.body).backgroundColor"
