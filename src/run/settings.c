@@ -14,13 +14,13 @@
 
 static const struct {
     const char *command;
-    const bda_option *options; /* NULL: made by select_options */
+    const bda_option *options; /* NULL: put together by the next */
+    const bda_option *(*options_of)(void);
 } commands[] = {
-    {"train", train_options},     {"predict", predict_options},
-    {"convert", convert_options}, {"generate", generate_options},
-    {"export", export_options},   {"import", import_options},
-    {"info", info_options},       {"report", report_options},
-    {"bench", bench_options},     {"select", NULL},
+    {"train", NULL, train_options},       {"predict", predict_options, NULL}, {"convert", convert_options, NULL},
+    {"generate", generate_options, NULL}, {"export", export_options, NULL},   {"import", import_options, NULL},
+    {"info", info_options, NULL},         {"report", report_options, NULL},   {"bench", bench_options, NULL},
+    {"select", NULL, select_options},
 };
 
 static const char *command_names[sizeof commands / sizeof *commands + 1];
@@ -42,7 +42,7 @@ const bda_option *bda_options(const char *command)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].command, command) == 0)
-            return commands[i].options ? commands[i].options : select_options();
+            return commands[i].options ? commands[i].options : commands[i].options_of();
     return NULL;
 }
 
