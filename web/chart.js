@@ -38,7 +38,8 @@ const sizes = new ResizeObserver((entries) => {
 });
 
 class Chart {
-    // spec(): {x, y: labels; xLog, yLog; lines: [{label, colour, dash, x, y, points}]; floor; fromZero; formatX,
+    // spec(): {x, y: labels; xLog, yLog; lines: [{label, colour, dash, x, y, points}]; floor; fromZero; settled: the first
+    // quarter of a line does not widen the axis; formatX,
     // formatY; ticksX: at these alone; empty: what is said where nothing can be drawn}, asked for anew at every update. Points where x or y is null, or not above 0 on a logarithmic axis, are
     // left out.
     constructor(host, readout, spec) {
@@ -87,7 +88,7 @@ class Chart {
         const log = which === "x" ? this.now.xLog : this.now.yLog;
         let least = Infinity, most = -Infinity;
         for (const line of this.lines)
-            for (const value of line[which]) {
+            for (const value of which === "y" && this.now.settled ? line.y.slice(Math.floor(line.y.length / 4) || 1) : line[which]) {
                 if (value < least) least = value;
                 if (value > most) most = value;
             }

@@ -222,11 +222,13 @@ function scoreFigure(problem, names) {
     const now = () => (names.includes(state.score) ? state.score : names[0]);
     const pick = (run) => ((state.primal === "now" && run.scores.now) || run.scores.primal)[now()];
     const able = (runs) => runs.filter((run) => run.scores && pick(run));
-    const node = figure("Scores on the validation data", null, () => ({
+    const note = "Each line may begin below the figure: its first quarter does not widen the axis.";
+    const node = figure("Scores on the validation data", note, () => ({
         x: AXES[state.x].label,
         y: scoreName(now()),
         xLog: state.xlog,
         yLog: false,
+        settled: true,
         formatX: state.x === "bytes" ? bytes : short,
         lines: able(shownRuns(problem)).map((run) => ({
             ...line(run, across({ ...run.scores, load: run.load }), pick(run).drawn, 0), points: pick(run).drawn.length < 30,

@@ -76,26 +76,6 @@ static void write_rounds(page_data *d, const compared *c)
     write_column(d, "gap");
 }
 
-/* The first round of the log that is not before `round`; the last one where there is none. */
-static uint64_t round_at(const run *r, double round)
-{
-    uint64_t low = 0, high = r->round_count - 1;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (run_at(r, middle, RUN_ROUND) < round)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Is the model of round t the best until then? That of a method without a dual is always the last one. */
-static bool round_is_best(const run *r, uint64_t t)
-{
-    return isnan(run_at(r, t, RUN_DUAL)) || !(run_at(r, t, RUN_PRIMAL) > run_at(r, t, RUN_BEST_PRIMAL));
-}
-
 /* Of a measure: first, smallest, largest and last of all scores, those that are not drawn too. */
 static void write_summary(json *j, const char *name, const run *r, const uint64_t *shown, int measure)
 {
@@ -146,12 +126,12 @@ static void write_score_axes(page_data *d, const run *r)
     write_column(d, "seconds");
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         for (uint64_t i = 0; i < d->drawn_count; i++)
-            d->column[i] = run_at(r, round_at(r, r->scores[d->drawn[i]].round), axes[k].column);
+            d->column[i] = run_at(r, run_round_at(r, r->scores[d->drawn[i]].round), axes[k].column);
         write_column(d, axes[k].name);
     }
     double epochs = 0;
     for (uint64_t i = 0, t = 0; i < d->drawn_count; i++) {
-        for (const uint64_t end = round_at(r, r->scores[d->drawn[i]].round) + 1; t < end; t++)
+        for (const uint64_t end = run_round_at(r, r->scores[d->drawn[i]].round) + 1; t < end; t++)
             epochs += isnan(run_at(r, t, RUN_EPOCHS)) ? 0 : run_at(r, t, RUN_EPOCHS);
         d->column[i] = epochs;
     }
@@ -167,7 +147,7 @@ static void write_scores(page_data *d, const run *r)
     bool differs = false;
     for (uint64_t i = 0; i < r->score_count; i++) {
         own[i] = i;
-        best[i] = i == 0 || round_is_best(r, round_at(r, r->scores[i].round)) ? i : best[i - 1];
+        best[i] = r->scores[i].best;
         differs = differs || best[i] != i;
     }
     d->drawn_count = style_thin(r->score_count, d->room, d->drawn);

@@ -66,6 +66,28 @@ void run_list_free(run_list *list)
     *list = (run_list){0};
 }
 
+uint64_t run_round_at(const run *r, double round)
+{
+    uint64_t low = 0, high = r->round_count - 1;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (run_at(r, middle, RUN_ROUND) < round)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int run_main_measure(const run *r)
+{
+    for (int k = 0; k < RUN_MEASURES; k++)
+        for (uint64_t i = 0; i < r->score_count; i++)
+            if (!isnan(r->scores[i].measure[k]))
+                return k;
+    return -1;
+}
+
 const char *run_text(const run *r, const char *name)
 {
     for (uint64_t i = 0; i < r->setting_count; i++)
@@ -201,6 +223,15 @@ static bool read_round(log_file *f, json_reader *r, bda_error *err)
     return true;
 }
 
+/* That of the round, among those before it. Of a method without a dual it is always the last one. */
+static bool model_is_best(const run *r, double round)
+{
+    if (r->score_count == 0 || r->round_count == 0)
+        return true;
+    const uint64_t t = run_round_at(r, round);
+    return isnan(run_at(r, t, RUN_DUAL)) || !(run_at(r, t, RUN_PRIMAL) > run_at(r, t, RUN_BEST_PRIMAL));
+}
+
 static bool read_score(log_file *f, json_reader *r, bda_error *err)
 {
     run *now = f->now;
@@ -219,8 +250,10 @@ static bool read_score(log_file *f, json_reader *r, bda_error *err)
         if (to && m.type == JSON_NUMBER)
             *to = m.number;
     }
-    if (!r->wrong)
+    if (!r->wrong) {
+        s.best = model_is_best(now, s.round) ? now->score_count : now->scores[now->score_count - 1].best;
         now->scores[now->score_count++] = s;
+    }
     return true;
 }
 

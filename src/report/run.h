@@ -38,6 +38,7 @@ extern const char *const run_measures[RUN_MEASURES];
 typedef struct run_score {
     double round, seconds; /* of the training, without the scoring */
     double measure[RUN_MEASURES];
+    uint64_t best; /* the place of the score of the model that would have been written then */
 } run_score;
 
 typedef struct run_setting {
@@ -62,6 +63,11 @@ static inline double run_at(const run *r, uint64_t t, int column)
 {
     return r->rounds[t * RUN_COLUMNS + (uint64_t)column];
 }
+
+/* The first round of the log that is not before `round`, the last one where there is none. There are rounds. */
+uint64_t run_round_at(const run *r, double round);
+/* The measure that is drawn of the run's scores; -1: it has none. */
+int run_main_measure(const run *r);
 
 /* The setting as text or number; "" and NAN where the log does not have it. */
 const char *run_text(const run *r, const char *name);

@@ -61,6 +61,22 @@ static double gap_of(const compared_problem *p, const run *r, uint64_t t)
     return compare_gap(r, t);
 }
 
+/* Of the model that would have been written: what the last one scored that was looked at until then. */
+static double score_of(const compared_problem *p, const run *r, uint64_t t)
+{
+    (void)p;
+    const int measure = run_main_measure(r);
+    uint64_t before = 0, after = r->score_count; /* scores before `before` are of round t or earlier */
+    while (before < after) {
+        const uint64_t middle = before + (after - before) / 2;
+        if (r->scores[middle].round <= run_at(r, t, RUN_ROUND))
+            before = middle + 1;
+        else
+            after = middle;
+    }
+    return before && measure >= 0 ? r->scores[r->scores[before - 1].best].measure[measure] : NAN;
+}
+
 typedef struct quantity {
     const char *name, *title;
     value_of value;
@@ -73,7 +89,8 @@ static const quantity across[] = {{"rounds", "rounds", round_of},
 static const quantity upward[] = {{"primal", "relative primal distance to the optimum", compare_primal},
                                   {"dual", "relative dual distance to the optimum", compare_dual},
                                   {"gap", "relative duality gap", gap_of},
-                                  {"step", "step size", step_of}};
+                                  {"step", "step size", step_of},
+                                  {"score", "on the validation data", score_of}};
 
 /* ---- axes ------------------------------------------------------------------------------------------------------------ */
 
@@ -183,20 +200,33 @@ static bool shown(const figure *f, const run *r, uint64_t t, double *x, double *
     return isfinite(*x) && isfinite(*y) && (!f->upward.log || *y > 0) && (!f->across.log || *x > 0);
 }
 
+/* The first scores of a run, of models that are hardly trained, would take up most of the axis. */
+static bool starts(const figure *f, const run *r, uint64_t t)
+{
+    return f->y->value == score_of && (t == 0 || t < r->round_count / 4);
+}
+
 static bool measure(figure *f)
 {
     double x, y;
+    const run *r;
     f->across = (axis){.least = INFINITY, .most = -INFINITY, .begin = LEFT, .length = PLOT_WIDTH};
     f->upward = (axis){.least = INFINITY, .most = -INFINITY, .begin = TOP + PLOT_HEIGHT, .length = -PLOT_HEIGHT};
-    f->upward.log = f->y->value != step_of;
+    f->upward.log = f->y->value != step_of && f->y->value != score_of;
     for (uint64_t i = f->begin; i < f->end; i++)
-        for (uint64_t t = 0; t < f->v->comparison->run[i].run->round_count; t++)
-            if (shown(f, f->v->comparison->run[i].run, t, &x, &y)) {
+        for (uint64_t t = 0; r = f->v->comparison->run[i].run, t < r->round_count; t++)
+            if (shown(f, r, t, &x, &y)) {
                 widen(&f->across, x);
-                widen(&f->upward, y);
+                if (!starts(f, r, t))
+                    widen(&f->upward, y);
             }
-    if (!f->upward.log)
+    if (f->y->value == step_of)
         widen(&f->upward, 0);
+    if (f->y->value == score_of) {
+        const double room = 0.05 * (f->upward.most - f->upward.least);
+        f->upward.least -= room;
+        f->upward.most += room;
+    }
     return settle(&f->across) && settle(&f->upward);
 }
 
@@ -208,7 +238,9 @@ static void write_line(output *out, const figure *f, uint64_t i)
     const uint64_t count = style_thin(r->round_count, POINTS, t);
     double x, y;
     bool drawing = false;
-    out_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-dasharray=\"%s\" d=\"",
+    out_printf(out,
+               "<path clip-path=\"url(#plot)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" "
+               "stroke-dasharray=\"%s\" d=\"",
                style_colour[style->colour], style_dash[style->dash][0] ? style_dash[style->dash] : "none");
     for (uint64_t k = 0; k < count; k++) {
         const bool now = shown(f, r, t[k], &x, &y);
@@ -256,12 +288,29 @@ static void write_titles(output *out, const char *x, const char *y)
                LEFT + PLOT_WIDTH / 2, TOP + PLOT_HEIGHT + 42, x, TOP + PLOT_HEIGHT / 2, y);
 }
 
+/* "token accuracy on the validation data" */
+static void upward_title(const figure *f, char *title, size_t size)
+{
+    const char *measured = "";
+    for (uint64_t i = f->begin; i < f->end && f->y->value == score_of && !*measured; i++) {
+        const int k = run_main_measure(f->v->comparison->run[i].run);
+        measured = k < 0 ? "" : run_measures[k];
+    }
+    snprintf(title, size, "%s%s%s", measured, *measured ? " " : "", f->y->title);
+    for (char *c = strchr(title, '_'); c; c = strchr(c, '_'))
+        *c = ' ';
+}
+
 static void write_figure(output *out, const figure *f)
 {
     write_head(out, f->problem->title);
     write_axis(out, &f->across, false);
     write_axis(out, &f->upward, true);
-    write_titles(out, f->x->title, f->y->title);
+    char title[80];
+    upward_title(f, title, sizeof title);
+    out_printf(out, "<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n", LEFT,
+               TOP - 1, PLOT_WIDTH, PLOT_HEIGHT + 2);
+    write_titles(out, f->x->title, title);
     for (uint64_t i = f->begin; i < f->end; i++)
         write_line(out, f, i);
     write_legend(out, f);

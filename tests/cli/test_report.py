@@ -29,7 +29,7 @@ class Report(support.Case):
     def test_files(self):
         """Page, table and pictures of trainings, over ranks and blocks; the table has what the logs have."""
         self.write("d", support.libsvm(support.problem()))
-        for name, args in {"a": ["--method=bda"], "b": ["--method=hull"], "c": ["--method=tron", "--loss=logistic"]}.items():
+        for name, args in {"a": ["--method=bda", "--validate=d"], "b": ["--method=hull"], "c": ["--method=tron", "--loss=logistic"]}.items():
             self.works("train", "--quiet", "--blocks=2", "--max-rounds=15", "--log=" + name, *args, "d", "m", status=(0, 3))
         r = self.works("report", "a", "b", "c", "-o", "page.html", "--csv=t.csv", "--svg=pictures", "--network=1Gbit,1ms")
         self.assertIn("3 runs written to page.html", r.stderr)
@@ -45,6 +45,7 @@ class Report(support.Case):
                                    max(float(row["best_primal"]) / float(row["optimum"]) - 1, 0), places=9)
         pictures = os.listdir(self.path("pictures"))
         self.assertIn("d-squared-hinge-primal-rounds.svg", pictures)
+        self.assertIn("accuracy on the validation data", self.read("pictures/d-squared-hinge-score-rounds.svg").decode())
         for name in pictures:
             xml.dom.minidom.parseString(self.read(os.path.join("pictures", name)))
 
