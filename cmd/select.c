@@ -138,48 +138,37 @@ static bool choose_score(search *s)
 
 /* ---- the trials -------------------------------------------------------------------------------------------------- */
 
-static bool score_one(search *s, trial *t, uint64_t fold, const bda_data *rest, const bda_data *held, bda_error *err)
+static void tell_fold(void *self, uint64_t fold)
 {
-    bda_comm *comm = s->v->comm;
-    bda_observer observer = {.size = sizeof observer, .interrupt = &interrupted};
-    bda_outcome outcome = {.size = sizeof outcome};
-    if (!set_trial(s, t, err))
-        return false;
-    bda_model *model = bda_train(comm, rest, s->train, &observer, &outcome, err);
-    if (!model)
-        return false;
-    s->early += !outcome.complete;
-    bda_metrics *found = NULL;
-    bool ok = bda_predict(comm, model, held, s->predict, NULL, &found, err);
-    bda_model_free(model);
-    if (!ok)
-        return false;
-    t->score[fold] = bda_metric(found, s->score);
-    bda_metrics_free(found);
-    if (outcome.reason == BDA_INTERRUPTED) {
-        err->status = BDA_FAILED;
-        snprintf(err->text, sizeof err->text, "%s ended the search; nothing was written",
-                 signal_name(outcome.interrupt));
-        return false;
-    }
-    if (!isfinite(t->score[fold])) {
-        err->status = BDA_USAGE;
-        snprintf(err->text, sizeof err->text, "--score=%s is not known of this loss and these labels",
-                 bda_get(s->v->settings, "score"));
-        return false;
-    }
-    return true;
+    const search *s = self;
+    if (!is_set(s->v, "quiet"))
+        fprintf(stderr, "bda select: fold %llu of %llu is done\n", (unsigned long long)fold + 1,
+                (unsigned long long)s->folds);
 }
 
-static bool run_fold(search *s, const bda_folds *folds, uint64_t fold, bda_error *err)
+/* Scores of all trials on all folds. */
+static bool score_all(search *s, const bda_folds *folds, bda_error *err)
 {
-    bda_data *rest = bda_folds_data(s->v->comm, folds, fold, false, err);
-    bda_data *held = rest ? bda_folds_data(s->v->comm, folds, fold, true, err) : NULL;
-    bool ok = held != NULL;
-    for (uint64_t k = 0; ok && k < s->trials; k++)
-        ok = score_one(s, &s->trial[k], fold, rest, held, err);
-    bda_data_free(held);
-    bda_data_free(rest);
+    double *cost = calloc(2 * s->trials, sizeof *cost);
+    bool ok = bda_comm_agree(s->v->comm, cost || no_memory("the trials", err), err);
+    for (uint64_t k = 0; ok && k < s->trials; k++) {
+        cost[k] = s->trial[k].cost;
+        cost[s->trials + k] = s->trial[k].l1_ratio;
+    }
+    const bda_trials trials = {.size = sizeof trials,
+                               .count = s->trials,
+                               .cost = cost,
+                               .l1_ratio = cost ? cost + s->trials : NULL,
+                               .train = s->train,
+                               .predict = s->predict,
+                               .metric = s->score,
+                               .interrupt = &interrupted,
+                               .done = tell_fold,
+                               .self = s};
+    ok = ok && bda_folds_score(s->v->comm, folds, &trials, s->scores, &s->early, err);
+    free(cost);
+    if (!ok && interrupted)
+        snprintf(err->text, sizeof err->text, "%s ended the search; nothing was written", signal_name(interrupted));
     return ok;
 }
 
@@ -273,13 +262,7 @@ static bool train_chosen(search *s, const bda_data *data, const bda_folds *folds
 
 static bool search_all(search *s, const bda_folds *folds, bda_error *err)
 {
-    bool ok = true;
-    for (uint64_t f = 0; ok && f < s->folds; f++) {
-        ok = run_fold(s, folds, f, err);
-        if (ok && !is_set(s->v, "quiet"))
-            say(s->v, "fold %llu of %llu is done", (unsigned long long)f + 1, (unsigned long long)s->folds);
-    }
-    if (!ok)
+    if (!score_all(s, folds, err))
         return false;
     choose(s);
     if (s->v->first)

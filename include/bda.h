@@ -413,6 +413,30 @@ BDA_API bool bda_model_calibrate(bda_comm *comm, bda_model *model, const bda_fol
                                  const bda_settings *settings, const char *method, const bda_observer *observer,
                                  bda_error *err);
 
+/* What bda_folds_score is to try. */
+typedef struct bda_trials {
+    uint32_t size;
+    uint64_t count;
+    const double *cost, *l1_ratio; /* [count] each */
+    /* Of "train" and "predict". Cost and l1-ratio are those of the trials; the others do not change. */
+    const bda_settings *train, *predict;
+    const char *metric; /* as bda_metric names it */
+    const volatile sig_atomic_t
+        *interrupt; /* everything ends, with an error, soon after it becomes non-zero; or NULL */
+    /* A fold is done: on the rank that did it, or on rank 0. Never called twice at the same time. May be NULL. */
+    void (*done)(void *self, uint64_t fold);
+    void *self;
+} bda_trials;
+
+/* Trains with each of the trials on the data without each of the folds in turn, and scores what was held out. Trainings of
+ * a fold begin where those before them lead, so costs should increase; what they end at has the gap that is asked for.
+ * Folds go side by side on the threads of the training, and on ranks if there are no more of them than folds: each fold is
+ * then trained on one rank, and where there is room for it all ranks get all of the data. Otherwise all ranks train one fold
+ * after the other together. score: [count][folds]. early: how many trainings stopped before the gap was reached; may be
+ * NULL. Collective; all ranks get all scores. */
+BDA_API bool bda_folds_score(bda_comm *comm, const bda_folds *folds, const bda_trials *trials, double *score,
+                             uint64_t *early, bda_error *err);
+
 /* ---- prediction -------------------------------------------------------------------------------------------- */
 
 /* How good predictions are: numbers by name. */

@@ -133,6 +133,9 @@ data *data_copy_matrix(comm *c, uint64_t blocks, const bda_matrix *m, bda_error 
 /* The rows whose `keep` is not 0 ([rows of this rank], each row a unit) as data of their own, with the same number of
  * features. Labels that none of them has are not known there. Collective. */
 data *data_subset(comm *c, const data *d, const uint8_t *keep, uint64_t blocks, bda_error *err);
+/* All ranks' rows, each a unit, as data of this rank alone, whose communicator is `alone`. Collective among the ranks
+ * of `c`. */
+data *data_gather(comm *c, const data *d, comm *alone, uint64_t blocks, bda_error *err);
 
 /* See bda_data_weigh. Collective. */
 bool data_weigh(comm *c, data *d, const double *weight, bda_error *err);

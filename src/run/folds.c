@@ -219,6 +219,11 @@ const data *folds_whole(const bda_folds *f)
     return f->data;
 }
 
+const uint32_t *folds_of_rows(const bda_folds *f)
+{
+    return f->fold;
+}
+
 uint64_t folds_count(const bda_folds *f)
 {
     return f->folds;

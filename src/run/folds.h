@@ -6,6 +6,7 @@
 
 const data *folds_whole(const bda_folds *f); /* what is cut */
 uint64_t folds_count(const bda_folds *f);
+const uint32_t *folds_of_rows(const bda_folds *f); /* [rows of this rank] */
 
 /* Which of so many folds each of this rank's instances is in; fold: [units]. Instances of the same class go to the folds
  * in turn, in the order of the data, so that each fold has its share of every class and of every part of a file; without

@@ -158,6 +158,21 @@ static bool machines_have(comm *c, uint64_t mine, uint64_t weights, uint64_t blo
     return comm_agree(c, fits, err);
 }
 
+bool forecast_room(comm *c, uint64_t *room, bda_error *err)
+{
+    const int size = bda_comm_size(c), rank = bda_comm_rank(c);
+    uint64_t *machine = calloc((size_t)size, sizeof *machine), ranks = 0;
+    const bool ok = comm_agree(c, machine || err_memory(err, (uint64_t)size * 8, "a table of ranks"), err);
+    if (ok) {
+        comm_gather_counts(c, machine_number(), machine);
+        for (int r = 0; r < size; r++)
+            ranks += machine[r] == machine[rank];
+        *room = mem_available_bytes() / ranks;
+    }
+    free(machine);
+    return ok;
+}
+
 bool forecast_columns(comm *c, const data *d, bda_error *err)
 {
     return machines_have(c, d->features * (sizeof(uint32_t) + sizeof(double)), d->features, d->blocks, err);

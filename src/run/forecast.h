@@ -12,4 +12,7 @@ bool forecast_columns(comm *c, const data *d, bda_error *err);
  * if not. shares: its blocks form one model (pool.h). Collective. */
 bool forecast_check(comm *c, const problem *p, const method *m, bool shares, bda_error *err);
 
+/* *room: what the machine of this rank could still give, shared out among its ranks. Collective. */
+bool forecast_room(comm *c, uint64_t *room, bda_error *err);
+
 #endif

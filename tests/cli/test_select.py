@@ -198,10 +198,31 @@ class Select(support.Case):
         self.write("d", support.libsvm(support.problem(rows=100, noise=0.2)))
         options = ["--costs=0.1,1", "--folds=3", "--gap=1e-9", "--loss=logistic", "--score=log-loss", "--blocks=6"]
         alone = self.select(*options)
-        for ranks in (2, 3):
+        for ranks in (2, 3, 4):  # with 4 ranks and 3 folds, all are at the same fold
             for a, b in zip(alone["trials"], self.select(*options, ranks=ranks)["trials"]):
                 for x, y in zip(a["scores"], b["scores"]):
                     self.assertAlmostEqual(x, y, 5)
+
+    def test_threads(self):
+        """Folds side by side on threads are the same trainings: to the last bit."""
+        self.write("d", support.libsvm(support.problem(rows=150, noise=0.3)))
+        alone = self.select("--costs=0.01,1,10")
+        for threads in (2, 3, 8):
+            self.assertEqual(self.select("--costs=0.01,1,10", f"--threads={threads}"), alone)
+
+    @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
+    def test_folds_on_ranks(self):
+        """A rank for each fold at most: the same trainings, and weights and names of labels come along."""
+        rows = support.problem(rows=150, noise=0.3)
+        self.write("weights", "".join(f"{1 + i % 3}\n" for i in range(150)))
+        names = "".join(f"{'yes' if y > 0 else 'no'},{x.get(1, 0)},{x.get(2, 0)},{i % 7}\n"
+                        for i, (y, x) in enumerate(rows))
+        for text, options in ((support.libsvm(rows), []), ("y,a,b,c\n" + names, ["--format=csv", "--label=y"])):
+            self.write("d", text)
+            options += ["--costs=0.01,1", "--weights=weights"]
+            alone = self.select(*options)
+            for ranks in (2, 3, 5):
+                self.assertEqual(self.select(*options, ranks=ranks), alone)
 
     @support.unittest.skipUnless(support.has_launcher(), "no mpirun")
     def test_ranks_calibrate_alike(self):
