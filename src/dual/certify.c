@@ -55,12 +55,35 @@ static double sum_images(dual_run *r)
     return largest;
 }
 
-static double largest_difference(const dual_run *r)
+static double largest_difference(const dual_run *r, const double *v)
 {
     double most = 0;
     for (uint64_t j = 0; j < r->p->n; j++)
-        most = fmax(most, fabs(r->v[j] - r->dv[j]));
+        most = fmax(most, fabs(v[j] - r->dv[j]));
     return most;
+}
+
+/* X alpha into r->dv, and what is said of v, which is off by `rounding` at most if nothing was lost. */
+static void look_at(dual_run *r, const double *v, double rounding, round_report *to)
+{
+    const double largest = sum_images(r), off = largest_difference(r, v);
+    to->anew = true;
+    to->for_end = !is_regular(r);
+    to->dual_before = to->dual;
+    to->gap_before = to->gap;
+    const double scale = fmax(largest, r->largest_added);
+    to->repaired = off <= ROUNDING * scale + rounding + r->sum_error ? 0 : off / fmax(scale, 1e-300);
+    assert(to->repaired == 0 || to->interrupted || data_lost(r->p->data)); /* zeros may stand for rows */
+}
+
+/* Vectors, bytes and seconds since `begin`. */
+static void count_costs(dual_run *r, double begin, double comm_before, round_report *to)
+{
+    const comm_stats *said = comm_said(r->p->comm);
+    to->vectors_sent = said->vectors;
+    to->bytes_sent = said->bytes;
+    to->comm_seconds += said->seconds - comm_before;
+    to->eval_seconds += clock_now() - begin - (said->seconds - comm_before);
 }
 
 void dual_certify(dual_run *r, const double *w, double terms)
@@ -71,14 +94,7 @@ void dual_certify(dual_run *r, const double *w, double terms)
     round_report *to = &r->report;
     const regulariser *g = p->penalty.kind;
     const double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
-    const double largest = sum_images(r), off = largest_difference(r);
-    to->anew = true;
-    to->for_end = !is_regular(r);
-    to->dual_before = to->dual;
-    to->gap_before = to->gap;
-    const double scale = fmax(largest, r->largest_added);
-    to->repaired = off <= ROUNDING * scale + r->rounding + r->sum_error ? 0 : off / fmax(scale, 1e-300);
-    assert(to->repaired == 0 || to->interrupted || data_lost(p->data)); /* zeros may stand for rows */
+    look_at(r, r->v, r->rounding, to);
     const double before = g->conjugate(&p->penalty, r->v), now = g->conjugate(&p->penalty, r->dv);
     to->dual = r->f - before + now;
     if (to->stretch == 0)
@@ -87,11 +103,17 @@ void dual_certify(dual_run *r, const double *w, double terms)
         const double turned = vec_dot(w, r->dv, p->n, p->threads) - vec_dot(w, r->v, p->n, p->threads);
         to->gap = fmax(0, to->gap + (now - before) - (1 + to->stretch) * turned);
     }
-    to->vectors_sent = comm_said(p->comm)->vectors;
-    to->bytes_sent = comm_said(p->comm)->bytes;
-    const double comm_seconds = comm_said(p->comm)->seconds - comm_before;
-    to->comm_seconds += comm_seconds;
-    to->eval_seconds += clock_now() - begin - comm_seconds;
+    count_costs(r, begin, comm_before, to);
+}
+
+void dual_certify_kept(dual_run *r, const double *v, double separable, round_report *to)
+{
+    const double begin = clock_now(), comm_before = comm_said(r->p->comm)->seconds;
+    look_at(r, v, r->rounding, to);
+    to->for_end = true;
+    to->dual = separable + r->p->penalty.kind->conjugate(&r->p->penalty, r->dv);
+    to->gap = fmax(0, to->primal + to->dual);
+    count_costs(r, begin, comm_before, to);
 }
 
 /* v becomes the X alpha that there is now. */

@@ -79,6 +79,10 @@ bool dual_evaluate(dual_run *r, uint64_t t);
 #define DUAL_CERTIFY 64
 void dual_certify(dual_run *r, const double *w, double terms);
 bool dual_repair(dual_run *r, bool stop);
+/* For a method that tells of another alpha than that of r->v, which the blocks have gone back to, whose v is given
+ * and whose xi*(-alpha) sums to `separable`: X alpha into r->dv, dual and gap of the report become those of it. It is due
+ * whenever it is called. Collective. */
+void dual_certify_kept(dual_run *r, const double *v, double separable, round_report *to);
 /* The same with w = grad g*(v), where the state may be kept; or instead of both, where the run goes on from a state,
  * *t becomes the round that ended there. `state`: of dual_whole and dual_block, or of one that holds more. */
 bool dual_look(dual_run *r, watch *watch, const method_state *state, uint64_t *t);

@@ -31,14 +31,18 @@ typedef struct momentum_run {
     dual_run base;
     watch watch; /* what dual_evaluate reports to */
     struct watch *outer;
-    double *nu;       /* [n] blocks in which the feature of a weight occurs */
-    double *v_before; /* [n] of the round before */
-    double *ahead;    /* [n] w_y */
-    double t;         /* of the formula */
-    double least;     /* the least f so far, that of v_before */
-    double f;         /* of the round reported */
-    bool stretches;   /* alpha may be any multiple of itself */
+    double *nu;                        /* [n] blocks in which the feature of a weight occurs */
+    double *v_before;                  /* [n] of the round before */
+    double *ahead;                     /* [n] w_y */
+    double t;                          /* of the formula */
+    double least;                      /* the least f so far, that of v_before */
+    double f;                          /* of the round reported */
+    double separable, least_separable; /* what of f and least is not v'v/2 */
+    double rounding;                   /* what packed messages may have taken from a |v_j - v_before_j| */
+    bool stretches;                    /* alpha may be any multiple of itself */
 } momentum_run;
+
+static void take_back_blocks(momentum_run *r);
 
 static momentum_run *of(watch *self)
 {
@@ -55,16 +59,58 @@ static bool interrupted(watch *self)
     return of(self)->outer->interrupted(of(self)->outer);
 }
 
+/* With v also v_before and the least f may be wrong: nothing but alpha is kept, and momentum begins anew. */
+static void forget_before(momentum_run *r)
+{
+    r->least = INFINITY;
+    r->t = 1;
+}
+
 /* The dual point is the best so far. */
+static round_report as_told(const momentum_run *r, const round_report *report)
+{
+    round_report told = *report;
+    if (report->dual > r->least) {
+        told.dual = r->least;
+        told.gap = fmax(0, report->gap - (report->dual - r->least));
+    }
+    return told;
+}
+
+/* X alpha is that of r->v. Where the point told of is that of the round before, report_round sees to it. */
+static bool round_ends(watch *self, const round_report *report, double *to_go)
+{
+    momentum_run *r = of(self);
+    const round_report told = as_told(r, report);
+    return stage_ends(r->outer, &told, to_go) && report->dual <= r->least;
+}
+
+/* The point of the round before is told of, and with it the run may end. */
+static void certify_before(momentum_run *r, round_report *told)
+{
+    take_back_blocks(r);
+    dual_certify_kept(&r->base, r->v_before, r->least_separable, told);
+    if (told->repaired == 0)
+        return;
+    memcpy(r->v_before, r->base.dv, r->base.p->n * sizeof *r->v_before);
+    r->least = told->dual;
+    r->f = INFINITY; /* whatever it is, the blocks have gone back */
+}
+
 static bool report_round(watch *self, const round_report *report, const double *w)
 {
     momentum_run *r = of(self);
-    round_report told = *report;
+    double to_go;
+    if (report->repaired > 0)
+        forget_before(r);
+    if (report->anew && !report->for_end) /* r->base.v will be that X alpha, v_before stays as it is */
+        r->rounding += r->base.rounding;
+    round_report told = as_told(r, report);
+    const double *v = report->anew ? r->base.dv : r->base.v;
     r->f = report->dual;
-    if (report->round > 0 && r->f > r->least) {
-        told.dual = r->least;
-        told.gap = fmax(0, report->gap - (r->f - r->least));
-    }
+    r->separable = r->f - 0.5 * vec_dot(v, v, r->base.p->n, r->base.p->threads);
+    if (r->f > r->least && stage_ends(r->outer, &told, &to_go))
+        certify_before(r, &told);
     bool stop = stage_report(r->outer, &told, w);
     self->to_go = r->outer->to_go;
     return stop;
@@ -121,7 +167,8 @@ static bool momentum_open(momentum_run *r, const method *self, problem *p, const
                           watch *watch, bda_error *err)
 {
     *r = (momentum_run){.outer = watch, .t = 1, .least = INFINITY};
-    r->watch = (struct watch){.seconds = seconds, .interrupted = interrupted, .round = report_round};
+    r->watch =
+        (struct watch){.seconds = seconds, .interrupted = interrupted, .round = report_round, .ends = round_ends};
     if (!dual_open(&r->base, self->preset, p, options, &r->watch, err))
         return false;
     if (!comm_agree(p->comm, blocks_go_ahead(&r->base, err), err))
@@ -139,12 +186,17 @@ static bool momentum_open(momentum_run *r, const method *self, problem *p, const
 
 /* ---- the rounds ------------------------------------------------------------------------------------------------ */
 
+static void take_back_blocks(momentum_run *r)
+{
+    for (uint64_t k = 0; k < r->base.local; k++)
+        block_take_back(r->base.blocks[k]);
+}
+
 /* Where f has risen, alpha and v of the round before. */
 static void take_back(momentum_run *r)
 {
     dual_run *base = &r->base;
-    for (uint64_t k = 0; k < base->local; k++)
-        block_take_back(base->blocks[k]);
+    take_back_blocks(r);
     memcpy(base->v, r->v_before, base->p->n * sizeof *base->v);
     r->t = 1;
 }
@@ -186,6 +238,9 @@ static void name_whole(archive *a, void *run)
     ARCHIVE(a, r->t);
     ARCHIVE(a, r->least);
     ARCHIVE(a, r->f);
+    ARCHIVE(a, r->separable);
+    ARCHIVE(a, r->least_separable);
+    ARCHIVE(a, r->rounding);
     ARCHIVE_ARRAY(a, r->v_before, r->base.p->n);
     dual_whole(a, &r->base);
 }
@@ -214,7 +269,22 @@ static void stretch(momentum_run *r)
         base->blocks[k]->kind->stretch(base->blocks[k], t);
     for (uint64_t j = 0; j < p->n; j++)
         base->v[j] *= t;
+    r->rounding = t * r->rounding + fabs(t - 1) * base->rounding;
     base->report.step = t;
+}
+
+/* v = w_y + dv is off by what v was, by beta times what its last step was, and by what the message took. */
+static void take_step(momentum_run *r, double beta)
+{
+    dual_run *base = &r->base;
+    const double before = base->rounding;
+    memcpy(base->v, r->ahead, base->p->n * sizeof *base->v);
+    vec_add(base->v, 1, base->dv, base->p->n, base->p->threads);
+    r->rounding = beta * r->rounding + base->sum_error;
+    base->report.step = 1;
+    if (r->stretches)
+        stretch(r);
+    base->rounding = before + r->rounding;
 }
 
 static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch,
@@ -229,17 +299,15 @@ static bool momentum_train(const method *self, problem *p, const method_options 
             break;
         if (r.f > r.least)
             take_back(&r);
-        r.least = fmin(r.least, r.f);
+        else {
+            r.least = r.f;
+            r.least_separable = r.separable;
+        }
         double beta = look_ahead(&r);
         solve(&r, t, beta);
         ok = dual_sum(base, err); /* dv = sum_k X_k (z_k - y_k): the one vector of the round */
-        if (ok) {
-            memcpy(base->v, r.ahead, p->n * sizeof *base->v);
-            vec_add(base->v, 1, base->dv, p->n, p->threads);
-            base->report.step = 1;
-            if (r.stretches)
-                stretch(&r);
-        }
+        if (ok)
+            take_step(&r, beta);
     }
     dual_close(base);
     return ok;

@@ -281,6 +281,18 @@ static void chain_crf_image(const block *base, double *dv)
         }
 }
 
+/* C X (gold - mu) */
+static void chain_crf_whole_image(const block *base, double *v)
+{
+    chain_crf *b = of((block *)base); /* the work space alone changes */
+    structured *s = &b->s;
+    for (uint32_t i = 0; i < base->count; i++) {
+        s->kind->expect(s, i, -b->C, b->now + b->at[i], s->x);
+        s->kind->add(s, i, b->C, structured_gold(s, i), s->x);
+        s->kind->spread(s, i, s->x, NULL, v);
+    }
+}
+
 static double entropy_of(const chain_crf *b, uint32_t i, const double *mu)
 {
     return chain_entropy((int)structured_length(&b->s, i), b->s.tags, mu, mu + nodes_of(b, i));
@@ -503,6 +515,7 @@ const block_kind chain_crf_blocks = {
     .state = chain_crf_state,
     .epoch = chain_crf_epoch,
     .image = chain_crf_image,
+    .whole_image = chain_crf_whole_image,
     .describe = chain_crf_describe,
     .ray = chain_crf_ray,
     .move = chain_crf_move,

@@ -178,6 +178,18 @@ static void structured_svm_image(const block *base, double *dv)
     }
 }
 
+static void structured_svm_whole_image(const block *base, double *v)
+{
+    structured_svm *b = of((block *)base); /* the work space alone changes */
+    for (uint32_t i = 0; i < base->count; i++) {
+        working_set *set = &b->set[i];
+        for (uint32_t y = 0; y < set->used; y++)
+            set->member[y].was = 0;
+        if (set->used > 0)
+            spread_changes(b, i, 1, NULL, v);
+    }
+}
+
 /* ---- the certificate ------------------------------------------------------------------------------------------- */
 
 /* With v_y = wrong_y - phi_y'w, m the largest of all and 0, and A the sum of alpha, the gap is a sum of terms that
@@ -379,6 +391,7 @@ const block_kind structured_svm_blocks = {
     .state = structured_svm_state,
     .epoch = structured_svm_epoch,
     .image = structured_svm_image,
+    .whole_image = structured_svm_whole_image,
     .describe = structured_svm_describe,
     .ray = NULL, /* both duals are quadratic */
     .move = structured_svm_move,

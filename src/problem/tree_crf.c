@@ -145,6 +145,18 @@ static void tree_crf_image(const block *base, double *dv)
         spread_difference(b, i, b->C, b->mu_0 + b->at[i], b->mu + b->at[i], NULL, dv);
 }
 
+/* C X (gold - mu) */
+static void tree_crf_whole_image(const block *base, double *v)
+{
+    tree_crf *b = of((block *)base); /* the work space alone changes */
+    structured *s = &b->s;
+    for (uint32_t i = 0; i < base->count; i++) {
+        s->kind->expect(s, i, -b->C, b->mu + b->at[i], s->x);
+        s->kind->add(s, i, b->C, structured_gold(s, i), s->x);
+        s->kind->spread(s, i, s->x, NULL, v);
+    }
+}
+
 /* The gap of a unit is C times the divergence of p_theta from the model,
  * KL = log Z(s) - log Z(theta) - (s - theta)'mu. */
 static void tree_crf_evaluate(block *base, const double *w, double travelled, block_value *value)
@@ -288,6 +300,7 @@ const block_kind tree_crf_blocks = {
     .state = tree_crf_state,
     .epoch = tree_crf_epoch,
     .image = tree_crf_image,
+    .whole_image = tree_crf_whole_image,
     .describe = tree_crf_describe,
     .ray = tree_crf_ray,
     .move = tree_crf_move,

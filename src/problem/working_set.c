@@ -69,7 +69,7 @@ void working_set_drop_idle(working_set *w, uint32_t rounds)
         member *m = &w->member[y];
         const bool idle = m->now == 0 && m->start == 0;
         m->rounds_idle = idle ? m->rounds_idle + 1 : 0;
-        if (m->rounds_idle >= rounds)
+        if (idle && m->rounds_idle >= rounds)
             continue;
         if (kept < y) {
             w->member[kept] = *m;

@@ -227,11 +227,10 @@ static method_options options_for(const char *cell)
     return o;
 }
 
-/* Methods with a v that follows alpha: the presets of the outer loop, and hull. Blocks of sentences do not compute
- * X alpha anew. */
+/* Methods with a v that follows alpha: the presets of the outer loop, hull and momentum. */
 static bool certifies(const method *m)
 {
-    return m->preset != NULL && !m->sentences;
+    return m->preset != NULL;
 }
 
 /* Trains every loss that the row speaks of. Returns how many that were. */

@@ -1,67 +1,12 @@
 /* test_structured_crf.c - blocks of conditional random fields against all outputs of small sentences, one by one. */
 #include "structured_support.h"
 
-#include "problem/chain_crf.h"
-#include "problem/tree_crf.h"
 #include "structure/chain.h"
+#include "unit/structured_dual.h"
 
 static const structure *const structures[] = {&chain_structure, &tree_any_structure, &tree_projective_structure};
-enum { K = 3, STRIDE = 4, EDGES = LONGEST * (LONGEST + 1) };
+enum { K = 3 };
 static const double C = 0.7;
-
-/* The probability of y by the block's own variables; for tags that of the chain with its marginals. */
-static long double weight_of(const corpus *t, const block *b, uint32_t k, const uint16_t *y)
-{
-    const int n = t->length[b->first + k];
-    long double p = 1, score = 0;
-    if (t->trees) {
-        const double *theta = tree_crf_theta(b, k);
-        for (int c = 0; c < n; c++)
-            score += theta[c * (n + 1) + y[c]];
-        return expl(score);
-    }
-    const double *node = chain_crf_nodes(b, k), *edge = chain_crf_edges(b, k);
-    p = node[y[0]];
-    for (int j = 0; j + 1 < n; j++) {
-        const long double mass = node[j * STRIDE + y[j]];
-        p *= mass > 0 ? edge[(j * TAGS + y[j]) * STRIDE + y[j + 1]] / mass : 0;
-    }
-    return p;
-}
-
-/* The marginal of part j of y by the block's own variables. */
-static double marginal_of(const corpus *t, const block *b, uint32_t k, int j, int value)
-{
-    const int n = t->length[b->first + k];
-    return t->trees ? tree_crf_marginals(b, k)[j * (n + 1) + value] : chain_crf_nodes(b, k)[j * STRIDE + value];
-}
-
-/* v = X alpha, and the sum of xi*(-alpha), from all outputs. Marginals must be those of the distribution. */
-static long double read_dual(const corpus *t, long double *v)
-{
-    long double conjugate = 0;
-    memset(v, 0, WEIGHTS_MOST * sizeof *v);
-    for (block **b = t->blocks; *b; b++)
-        for (uint32_t k = 0; k < (*b)->count; k++) {
-            const int i = (int)((*b)->first + k), base = t->trees ? t->length[i] + 1 : TAGS;
-            uint16_t y[LONGEST];
-            long double all = 0, entropy = 0, marginal[EDGES] = {0};
-            for (bool more = next_output(t, i, y, true); more; more = next_output(t, i, y, false))
-                all += weight_of(t, *b, k, y);
-            for (bool more = next_output(t, i, y, true); more; more = next_output(t, i, y, false)) {
-                const long double p = weight_of(t, *b, k, y) / all;
-                entropy -= p > 0 ? p * logl(p) : 0;
-                add_features(t, i, t->gold[i], C * p, v);
-                add_features(t, i, y, -C * p, v);
-                for (int j = 0; j < t->length[i]; j++)
-                    marginal[j * base + y[j]] += p;
-            }
-            for (int j = 0; j < t->length[i] * base; j++)
-                assert_true(fabsl(marginal[j] - marginal_of(t, *b, k, j / base, j % base)) < 1e-12);
-            conjugate -= C * entropy;
-        }
-    return conjugate;
-}
 
 /* log sum of exp(score - score of gold); marginals by w where they are wanted. */
 static long double model_of_unit(const corpus *t, int i, const long double *w, long double *marginal)
@@ -85,7 +30,7 @@ static void walk(corpus *t, int rounds, const subproblem *model, double eta, dou
     for (int round = 0; round <= rounds; round++) {
         long double v[WEIGHTS_MOST] = {0};
         if (round > 0)
-            read_dual(t, v);
+            crf_dual(t, v);
         for (int j = 0; j < WEIGHTS_MOST; j++)
             w[j] = (double)v[j];
         for (block **b = t->blocks; *b && round < rounds; b++) {
@@ -113,7 +58,7 @@ static void test_evaluation(void **state)
             long double v[WEIGHTS_MOST] = {0}, at[WEIGHTS_MOST], loss = 0, conjugate = 0, norm = 0;
             walk(&t, rounds, &(const subproblem){.a1 = 1, .epochs = 2}, 0.6, w);
             if (rounds > 0)
-                conjugate = read_dual(&t, v);
+                conjugate = crf_dual(&t, v);
             for (int j = 0; j < WEIGHTS_MOST; j++) {
                 w[j] += rounds == 3 ? uniform(-1, 1) : 0; /* not X alpha */
                 at[j] = w[j];
@@ -186,7 +131,7 @@ static void test_direction(void **state)
             corpus part = t; /* read_dual sees this block alone */
             part.blocks = alone;
             long double before[WEIGHTS_MOST], after[WEIGHTS_MOST];
-            const long double start = read_dual(&part, before);
+            const long double start = crf_dual(&part, before);
             subproblem s = {.w = w, .a1 = a1, .epochs = 2, .trial = eta, .trials = BLOCK_TRIALS};
             block_direction d;
             block_solve(one, &s, dv, &d);
@@ -196,7 +141,7 @@ static void test_direction(void **state)
                 assert_true(fabs((near[1] - near[0]) / (2 * h) - slope[0]) < 1e-6);
             }
             block_move(one, step);
-            const long double change = read_dual(&part, after) - start;
+            const long double change = crf_dual(&part, after) - start;
             for (uint64_t j = 0; j < t.problem.n; j++)
                 assert_true(fabsl(after[j] - before[j] - step * (long double)dv[j]) < 1e-11);
             /* Between two chains the held one has at least the entropy of their mixture, and read_dual sees it. */

@@ -2,7 +2,7 @@
 #include "structured_support.h"
 
 #include "dual/dual.h"
-#include "problem/structured_svm.h"
+#include "unit/structured_dual.h"
 
 static const structure *const structures[] = {&chain_structure, &tree_any_structure, &tree_projective_structure};
 static const char *const svm_losses[] = {"hinge", "squared-hinge"};
@@ -12,30 +12,6 @@ static const char *const svm_losses[] = {"hinge", "squared-hinge"};
 
 enum { K = 3 };
 static const double C = 0.7;
-
-/* v = X alpha, and the sum of xi*(-alpha), from the working sets. */
-static long double read_dual(const corpus *t, bool squared, long double *v)
-{
-    long double conjugate = 0;
-    memset(v, 0, WEIGHTS_MOST * sizeof *v);
-    for (block **b = t->blocks; *b; b++)
-        for (uint32_t k = 0; k < (*b)->count; k++) {
-            const int i = (int)((*b)->first + k);
-            const working_set *set = structured_svm_set(*b, k);
-            long double all = 0;
-            for (uint32_t y = 0; y < set->used; y++) {
-                const long double a = set->member[y].now;
-                assert_true(a >= 0);
-                add_features(t, i, t->gold[i], a, v);
-                add_features(t, i, working_set_output(set, y), -a, v);
-                conjugate -= a * wrong_parts(t, i, working_set_output(set, y));
-                all += a;
-            }
-            assert_true(squared || all <= C * (1 + 1e-12));
-            conjugate += squared ? all * all / (4 * C) : 0;
-        }
-    return conjugate;
-}
 
 static long double loss_of_unit(const corpus *t, int i, bool squared, const long double *w)
 {
@@ -51,7 +27,7 @@ static void walk(corpus *t, bool squared, int rounds, const subproblem *model, d
 {
     for (int round = 0; round <= rounds; round++) {
         long double v[WEIGHTS_MOST];
-        read_dual(t, squared, v);
+        svm_dual(t, squared, v);
         for (int j = 0; j < WEIGHTS_MOST; j++)
             w[j] = (double)v[j];
         for (block **b = t->blocks; *b && round < rounds; b++) {
@@ -82,7 +58,7 @@ static void test_evaluation(void **state)
             double w[WEIGHTS_MOST];
             long double v[WEIGHTS_MOST], at[WEIGHTS_MOST], wanted[3] = {0}, norm = 0;
             walk(&t, squared, rounds, &(const subproblem){.a1 = 1, .epochs = 2}, 0.6, w);
-            const long double conjugate = read_dual(&t, squared, v);
+            const long double conjugate = svm_dual(&t, squared, v);
             for (int j = 0; j < WEIGHTS_MOST; j++) {
                 w[j] += rounds == 3 ? uniform(-1, 1) : 0; /* not X alpha */
                 at[j] = w[j];
@@ -193,14 +169,14 @@ static void test_direction(void **state)
         corpus part = t; /* read_dual sees this block alone */
         part.blocks = alone;
         long double before[WEIGHTS_MOST], after[WEIGHTS_MOST];
-        const long double start = read_dual(&part, squared, before);
+        const long double start = svm_dual(&part, squared, before);
         subproblem s = models[m];
         block_direction d;
         s.w = w;
         block_solve(one, &s, dv, &d);
         const double eta = d.limit < 2 ? 1 : 0.5;
         block_move(one, eta);
-        const long double change = read_dual(&part, squared, after) - start;
+        const long double change = svm_dual(&part, squared, after) - start;
         double largest = 0;
         for (int j = 0; j < WEIGHTS_MOST; j++) {
             if (j < (int)t.problem.n)
@@ -224,7 +200,7 @@ static void test_stretch(void **state)
         long double v[WEIGHTS_MOST], longer[WEIGHTS_MOST];
         corpus_open(&t, structures[kind], "squared-hinge", C, K);
         walk(&t, true, 2, &(const subproblem){.a1 = 1, .epochs = 1}, 0.7, w);
-        const long double before = read_dual(&t, true, v);
+        const long double before = svm_dual(&t, true, v);
         for (block **b = t.blocks; *b; b++) {
             double linear, quadratic;
             (*b)->kind->along_itself(*b, &linear, &quadratic);
@@ -232,7 +208,7 @@ static void test_stretch(void **state)
             slope += linear;
             curve += quadratic;
         }
-        const long double after = read_dual(&t, true, longer);
+        const long double after = svm_dual(&t, true, longer);
         assert_true(fabsl(before - (slope + 0.5 * curve)) < 1e-12);
         assert_true(fabsl(after - (1.75 * slope + 0.5 * 1.75 * 1.75 * curve)) < 1e-12);
         for (int j = 0; j < WEIGHTS_MOST; j++)
@@ -241,13 +217,38 @@ static void test_stretch(void **state)
     }
 }
 
+/* However full a set is, what makes room are outputs without weight, now and at the start of the round. */
+static void test_room(void **state)
+{
+    (void)state;
+    enum { FULL = 4 };
+    for (uint32_t rounds = 0; rounds <= 1; rounds++) {
+        working_set set = {0};
+        const double alpha[FULL] = {0.5, 0, 0, 0.25}, before[FULL] = {0.5, 0, 0.125, 0};
+        for (uint16_t y = 0; y < FULL; y++) {
+            const double product[FULL] = {y, y, y, y};
+            assert_true(working_set_reserve(&set, 1));
+            working_set_add(&set, &y, 1, product);
+            set.member[y].now = alpha[y];
+            set.member[y].start = before[y];
+        }
+        working_set_drop_idle(&set, rounds);
+        assert_int_equal(set.used, FULL - 1);
+        for (uint32_t k = 0; k < set.used; k++) {
+            const uint16_t y = *working_set_output(&set, k);
+            assert_true(y != 1);
+            assert_true(set.member[k].now == alpha[y] && set.member[k].start == before[y]);
+            assert_true(set.gram[(uint64_t)k * set.room + k] == y);
+        }
+        working_set_free(&set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evaluation),
-        cmocka_unit_test(test_local_minimum),
-        cmocka_unit_test(test_direction),
-        cmocka_unit_test(test_stretch),
+        cmocka_unit_test(test_room),      cmocka_unit_test(test_evaluation), cmocka_unit_test(test_local_minimum),
+        cmocka_unit_test(test_direction), cmocka_unit_test(test_stretch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
