@@ -18,6 +18,9 @@ import unittest
 BDA = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 TIMEOUT = 600  # seconds: ends what hangs, however busy the machine
 WAS_READ = re.compile(r": \d+ instances, .* read from \d+ files? in ")  # the line about data that was read
+# Options of a training that does not end by itself, however fast the machine: the average of blocks creeps, the more so
+# the larger the cost.
+ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--cost=1e8", "--method=dsvm-ave"]
 SKIPPED = 77  # exit status, known to tests/CMakeLists.txt
 
 

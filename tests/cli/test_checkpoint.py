@@ -180,7 +180,7 @@ class Checkpoints(support.Case):
 
 
 class Killed(support.Case):
-    ENDLESS = ["--method=bda", "--loss=hinge", "--gap=0"]
+    ENDLESS = ["--blocks=6", *(o for o in support.ENDLESS if not o.startswith("--max-rounds"))]
 
     def setUp(self):
         super().setUp()
@@ -197,8 +197,8 @@ class Killed(support.Case):
         self.fail("training did not begin: " + process.communicate()[1])
 
     def test_by_sigkill(self):
-        args = ["--blocks=6", *self.ENDLESS, "d", "m"]
-        process = self.start_and_wait(*args, "--max-rounds=1000000", *ALWAYS, "--resume")
+        args = [*self.ENDLESS, "d", "m"]
+        process = self.start_and_wait(*args, "--max-rounds=1000000000", *ALWAYS, "--resume")
         end = time.monotonic() + PATIENCE
         while not self.exists("state") and time.monotonic() < end:
             time.sleep(0.005)
@@ -213,8 +213,8 @@ class Killed(support.Case):
 
     def test_signals_write_one(self):
         for number, status in ((signal.SIGTERM, 143), (signal.SIGUSR1, 3), (signal.SIGHUP, 129)):
-            args = ["--blocks=6", *self.ENDLESS, "d", "m"]
-            process = self.start_and_wait(*args, "--max-rounds=1000000", "--checkpoint=state", "--checkpoint-every=1h")
+            args = [*self.ENDLESS, "d", "m"]
+            process = self.start_and_wait(*args, "--max-rounds=1000000000", "--checkpoint=state", "--checkpoint-every=1h")
             process.send_signal(number)
             error = process.communicate(timeout=PATIENCE)[1]
             self.assertEqual(process.returncode, status, error)

@@ -7,7 +7,7 @@ import time
 
 import support
 
-ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--blocks=7", "--method=dsvm-ave"]
+ENDLESS = [*support.ENDLESS, "--blocks=7"]
 PATIENCE = 600  # seconds: ends what hangs, however busy the machine
 # Open MPI's mpirun kills ranks so many seconds after it passed a signal on; its usual 1 is short on a busy machine.
 GRACE = {"OMPI_MCA_odls_base_sigkill_timeout": "4", "PRTE_MCA_odls_base_sigkill_timeout": "4"}

@@ -75,8 +75,7 @@ class Lost(support.Case):
     def start_endless(self):
         """A training on three ranks that is in its rounds, of which there is no end."""
         self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
-        process = self.start("train", "--quiet", "--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge",
-                             "--method=dsvm-ave", "d", "m", ranks=3)
+        process = self.start("train", "--quiet", "--log=log", *support.ENDLESS, "d", "m", ranks=3)
         self.addCleanup(process.kill)
         end = time.monotonic() + SECONDS
         while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):

@@ -151,8 +151,7 @@ class Moments(Damage):
                 os.remove(self.path("out"))
 
     def test_hangup_saves_the_model(self):
-        process = self.start("train", "--quiet", "--gap=0", "--max-rounds=1000000000", "--method=dsvm-ave", "--blocks=8",
-                             "--loss=hinge", "--log=log", "d", "out")
+        process = self.start("train", "--quiet", *support.ENDLESS, "--blocks=8", "--log=log", "d", "out")
         self.addCleanup(process.kill)
         end = time.monotonic() + SECONDS
         while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 2):
@@ -177,8 +176,8 @@ class Changed(Damage):
     def train_while(self, change, ranks=0):
         """Trains without end until the data were changed, and then is asked to stop."""
         self.works("convert", "--quiet", "d", "d.bda")
-        process = self.start("train", "--quiet", "--gap=0", "--max-rounds=1000000000", "--method=dsvm-ave", "--blocks=8",
-                             "--loss=hinge", "--l1-ratio=0.1", "--log=log", "d.bda", "out", ranks=ranks)
+        process = self.start("train", "--quiet", *support.ENDLESS, "--blocks=8", "--l1-ratio=0.1", "--log=log", "d.bda", "out",
+                             ranks=ranks)
         self.addCleanup(process.kill)
         end = time.monotonic() + SECONDS
         while time.monotonic() < end and not (self.exists("log") and self.read("log").count(b"\n") > 3):

@@ -11,6 +11,7 @@
 
 static bda_comm *c;
 static int rank, size;
+static uint64_t process; /* of rank 0: other numbers of ranks are tested at the same time */
 
 enum { BLOCKS = 7 };
 
@@ -20,7 +21,8 @@ static const corpus_request conllu = {
 static char *path_for(const char *name)
 {
     static char path[200];
-    snprintf(path, sizeof path, "%s/bda-corpus-%s", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", name);
+    snprintf(path, sizeof path, "%s/bda-%llu-%s", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             (unsigned long long)process, name);
     return path;
 }
 
@@ -156,6 +158,8 @@ int main(void)
     CHECK(c != NULL);
     rank = bda_comm_rank(c);
     size = bda_comm_size(c);
+    process = (uint64_t)getpid();
+    comm_broadcast(c, 0, &process, sizeof process);
     check_forms();
     check_blame();
     bda_comm_free(c);
