@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/sizes.h"
 #include "data/rows.h"
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
@@ -48,9 +49,7 @@ ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_
         }                                                                                                            \
     } while (0)
 
-/* More weights than that are not all in a core's own cache: those of cells farther on in the row are asked for before
- * they are needed. */
-#define ROWS_FAR ((uint64_t)1 << 18)
+/* Where weights are far, those of cells farther on in the row are asked for before they are needed. */
 #define ROWS_CELLS_AHEAD 32   /* where a cell wants one weight */
 #define ROWS_CLASSES_AHEAD 24 /* those of some classes */
 #define ROWS_ADDS_AHEAD 16    /* the same, to be changed */
@@ -58,7 +57,7 @@ ROWS_INLINE double rows_value(const rows *r, rows_form form, uint64_t i, uint64_
 
 ROWS_INLINE bool rows_are_far(const rows *r, uint64_t classes)
 {
-    return r->columns * classes > ROWS_FAR;
+    return r->columns * classes > base_sizes.far_weights;
 }
 
 /* sum over the cells of row i of  CELL(j) , j a cell's number; AHEAD(j) for those farther on where `far` */

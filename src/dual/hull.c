@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "base/sizes.h"
 #include "base/vector.h"
 
 static bool hull_open(hull_run *r, problem *p, const preset *preset, const method_options *options, watch *watch,
@@ -120,7 +121,6 @@ static void choose_fewer(hull_run *r)
 /* After so many rounds the form is chosen by what messages and passes took; not where vectors are short, so that the
  * same seed gives the same bits there without asking for it. */
 #define TIMED_ROUNDS 3
-#define WIDE 65536
 
 #define LEAST_EPOCHS 2
 #define MOST_EPOCHS 12
@@ -547,7 +547,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
     if (!dual_open(&r->d, preset, p, options, watch, err))
         return false;
     r->form = choose_form(&r->d, options);
-    r->choosing = options->hull == HULL_DEFAULT && p->n >= WIDE;
+    r->choosing = options->hull == HULL_DEFAULT && p->n >= base_sizes.timed_weights;
     r->asked_epochs = options->local_epochs;
     watch->facts.form = form_names[r->form];
     if (!r->d.as_needed)

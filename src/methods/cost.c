@@ -12,6 +12,8 @@
 
 #include <math.h>
 
+#include "base/sizes.h"
+
 /* Rounds of newton where P is not quadratic, where one would do; of a loss that is quadratic but for a narrow tube the
  * mean of the two. The entropies take one less, and more with the cube root of s, for the less P is bent, the nearer to
  * a quadratic it is all the way. */
@@ -44,10 +46,7 @@
 /* The objective falls from P(0) to about P(0) / (1 + 3 min(s, 1)), within a factor of three on the data sets tried: a
  * gap relative to it is as much smaller beside that of the start. */
 #define FALL_OF_LOSS 3.0
-/* From so many cells, times classes, on the blocks of one machine share their u: below, a training takes no time, and
- * the same bits are worth more. */
-#define LEAST_SHARED 6e4
-/* Not where the stiffness is less and w longer than that, see own_blocks_do; for the logistic loss it is the stiffness
+/* Blocks do not share where the stiffness is less and w longer than that, see own_blocks_do; for the logistic loss it is the stiffness
  * times the digits. */
 #define SOFT 0.03
 #define SOFT_LOGISTIC 2.4
@@ -114,7 +113,8 @@ static bool own_blocks_do(const extent *e)
 bool cost_sharing_pays(const extent *e)
 {
     const problem *p = e->problem;
-    return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= LEAST_SHARED && !own_blocks_do(e);
+    return p->data->blocks > 1 && e->classes * (double)p->nonzeros >= (double)base_sizes.shared_cells &&
+           !own_blocks_do(e);
 }
 
 /* ---- work ------------------------------------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/sizes.h"
 #include "base/vector.h"
 #include "data/rows_math.h"
 
@@ -27,7 +28,6 @@ typedef struct linear_loops {
 #define AHEAD_VARIABLE 12
 #define AHEAD_CELLS 6
 #define AHEAD_WEIGHTS 2
-#define WEIGHTS_BEYOND_CACHE (4u << 20)
 
 /* One pass over the active variables in the order given. Slopes are taken from `from`, changes go to `to`: one vector
  * u for the coupled model, w and dv where each instance is on its own. Returns the number of cells visited. */
@@ -38,7 +38,7 @@ LOSS_INLINE uint64_t epoch(linear *b, const subproblem *s, const double *from, d
     const rows *r = &p->rows;
     const uint64_t first = b->base.first_row;
     const double a1 = s->a1, a2 = s->a2, e = p->epsilon, scale = from == to ? a1 : 1;
-    const bool wide = p->n > WEIGHTS_BEYOND_CACHE;
+    const bool wide = p->n > base_sizes.farther_weights;
     double worst = 0;
     uint64_t cells = 0;
     for (uint32_t k = 0; k < b->active; k++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sizes.h"
 #include "data/frequency.h"
 #include "problem/problem.h"
 
@@ -171,7 +172,7 @@ static bool plan(pool *l, const problem *p, arena *memory, bda_error *err)
 {
     const uint64_t columns = p->rows.columns;
     const bool usual = test_copies == POOL_USUAL && !is_all_common(l, p);
-    const bool sorts = usual && !p->fold.folded && l->n > POOL_PAGE && l->n < UINT32_MAX;
+    const bool sorts = usual && !p->fold.folded && l->n > base_sizes.unordered_shared && l->n < UINT32_MAX;
     arena scratch = {0};
     uint32_t *count = ARENA_TAKE(&scratch, uint32_t, columns + columns % 2, err), *place = NULL;
     uint64_t *bucket = ARENA_TAKE(&scratch, uint64_t, FREQUENCY_BUCKETS, err);

@@ -246,5 +246,63 @@ class Surroundings(support.Case):
             self.assertEqual("-b 1" in r.stderr, said, r.stderr)
 
 
+class NotRoot(support.Case):
+    """Root may write whatever the permissions say, so this is tried by somebody else."""
+    NOBODY = 65534
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.svm", DATA)
+        self.works("train", "-q", "--log=log", "a.svm", "model")
+        self.works("predict", "-q", "--metrics=metrics", "model", "a.svm", "out")
+        if os.geteuid() == 0:
+            if self.as_user("--version").returncode != 0:
+                self.skipTest("another user may not start the program")
+            for name in (".", "a.svm", "log", "model", "metrics", "out"):
+                os.chown(self.path(name), self.NOBODY, self.NOBODY)
+
+    def as_user(self, *args):
+        who = {"user": self.NOBODY, "group": self.NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        try:
+            return subprocess.run([support.BDA, *args], cwd=self.directory, env=support.environment(0),
+                                  capture_output=True, text=True, timeout=support.TIMEOUT, **who)
+        except PermissionError:
+            return subprocess.CompletedProcess(args, 126)
+
+    def refused(self, name, *args):
+        before = self.read(name)
+        r = self.as_user(*args)
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn(f"'{name}'", r.stderr)
+        self.assertIn("Permission denied", r.stderr)
+        self.assertEqual(self.read(name), before)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_files_that_may_not_be_written(self):
+        """Told before the data is looked for, which is not there; files are not replaced behind their permissions."""
+        for name in ("log", "model", "metrics", "out"):
+            os.chmod(self.path(name), 0o444)
+        self.refused("model", "train", "missing.svm", "model")
+        self.refused("log", "train", "--log=log", "missing.svm", "new")
+        self.refused("out", "predict", "model", "missing.svm", "out")
+        self.refused("metrics", "predict", "--metrics=metrics", "model", "missing.svm", "new")
+        self.assertFalse(self.exists("new"))
+
+    def test_directories_that_may_not_be_written(self):
+        os.chmod(self.directory, 0o555)
+        r = self.as_user("train", "missing.svm", "new")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("'new'", r.stderr)
+        self.assertIn("Permission denied", r.stderr)
+
+    def test_data_that_may_not_be_read(self):
+        os.chmod(self.path("a.svm"), 0)
+        r = self.as_user("train", "a.svm", "new")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("a.svm: ", r.stderr)
+        self.assertIn("Permission denied", r.stderr)
+        self.assertFalse(self.exists("new"))
+
+
 if __name__ == "__main__":
     support.main()

@@ -136,6 +136,19 @@ class Predict(support.Case):
         self.write("u", "5 1:1\n6 2:1\n")
         self.assertIn("nothing to score", self.works("predict", "m", "u", "out").stderr)
 
+    def test_the_first_unknown_feature_beside_a_constant_one(self):
+        for labels in ((1, -1), (1, 2, 3)):  # whose weights stand where that feature's would
+            data = [(labels[i % len(labels)], x) for i, (_, x) in enumerate(support.problem())]
+            self.write("d", support.libsvm(data))
+            self.works("train", "--quiet", "--force", "--bias=1", "--max-rounds=20", "d", "m", status=(0, 3))
+            for line in ("1 1:1", "1"):
+                self.write("known", line + "\n")
+                self.write("t", f"{line} 31:5\n{line} 31:5 32:7\n{line} 4000000000:9\n")
+                known = self.works("predict", "--quiet", "--scores", "m", "known").stdout.splitlines()[1]
+                self.assertTrue(any(float(score) != 0 for score in known.split()[1:]))
+                r = self.works("predict", "--quiet", "--scores", "m", "t")
+                self.assertEqual(r.stdout.splitlines()[1:], [known] * 3)
+
     def test_one_label_only(self):
         self.train(data=support.problem())
         self.write("t", "1 1:1\n1 2:1\n")

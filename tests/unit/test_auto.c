@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sizes.h"
+#include "dual/hull.h"
 #include "methods/auto.h"
+#include "methods/cost.h"
 #include "methods/newton.h"
 #include "methods/rivals.h"
 #include "unit/smooth_support.h"
@@ -138,45 +141,68 @@ static bool shares_with(const char *loss, uint64_t classes, uint64_t cells, uint
     return shares_to(&o, loss, classes, cells, weights, stiffness);
 }
 
-static bool shares(const char *loss, uint64_t weights, double stiffness)
+/* From which stiffness on blocks share, within a hundredth; they do not below it. 0: always. INFINITY: never. */
+static double sharing_begins(const method_options *o, const char *loss, uint64_t classes, uint64_t cells,
+                             uint64_t weights)
 {
-    return shares_with(loss, 0, 100000, weights, stiffness);
+    double begin = INFINITY;
+    for (double s = 1e4; s > 1e-5; s /= 1.01) {
+        const bool share = shares_to(o, loss, classes, cells, weights, s);
+        assert_true(!share || !(begin < INFINITY) || begin < 1.02 * s); /* one interval, without end */
+        begin = share ? s : begin;
+    }
+    return begin < 1.02e-5 ? 0 : begin;
 }
+
+enum { LONG = 100000, SHORT = 100, CELLS = 200000, MORE_CELLS = 100 * LONG };
 
 /* Blocks share where there is something to do, unless w is long and C so small that they have little to do with each
  * other: by a loss with kinks, by rows with little in common, or to a low accuracy. */
 static void test_sharing(void **unused)
 {
     (void)unused;
-    const char *kinks[] = {"hinge", "epsilon-insensitive"};
-    for (int k = 0; k < 2; k++) {
-        assert_true(shares(kinks[k], 8192, 0.0302));
-        assert_false(shares(kinks[k], 8192, 0.0298));
-        assert_true(shares(kinks[k], 8191, 0.0298));
-        assert_true(shares_with(kinks[k], 0, 60000, 18, 1));
-        assert_false(shares_with(kinks[k], 0, 59999, 18, 1));
+    static const char *const loss[] = {"hinge", "epsilon-insensitive", "squared-hinge", "logistic"};
+    const method_options usual = options_for(1e-3), fine = options_for(1e-9);
+    for (int k = 0; k < 4; k++) {
+        const double few_cells = sharing_begins(&usual, loss[k], 0, CELLS, LONG);
+        const double many_cells = sharing_begins(&usual, loss[k], 0, MORE_CELLS, LONG);
+        assert_true(few_cells > 0 && few_cells < 100);
+        assert_true(many_cells <= few_cells);
+        if (k < 2) { /* of kinks nothing is known beforehand: neither cells nor digits matter */
+            assert_true(many_cells == few_cells && sharing_begins(&fine, loss[k], 0, CELLS, LONG) == few_cells);
+            assert_true(sharing_begins(&usual, loss[k], 0, CELLS, SHORT) == 0);
+        } else
+            assert_true(many_cells < few_cells);
     }
-    assert_true(shares_with("squared-hinge", 0, 16 * 8192, 8192, 0.0295));
-    assert_false(shares_with("squared-hinge", 0, 16 * 8192 - 1, 8192, 0.0295));
-    assert_true(shares_with("squared-hinge", 0, 16 * 8192, 8192, 1.001 * 0.2 / log(1000)));
-    assert_false(shares_with("squared-hinge", 0, 16 * 8192, 8192, 0.999 * 0.2 / log(1000)));
-    /* of the objective, which falls to 1 / (1 + 3 s) of the start */
-    method_options of_objective = options_for(1e-3);
+    assert_true(sharing_begins(&fine, "squared-hinge", 0, MORE_CELLS, LONG) <
+                sharing_begins(&usual, "squared-hinge", 0, MORE_CELLS, LONG));
+    assert_true(sharing_begins(&usual, "logistic", 0, CELLS, LONG) > sharing_begins(&usual, "hinge", 0, CELLS, LONG));
+    assert_true(sharing_begins(&usual, "hinge", CLASSES, CELLS, LONG) == 0); /* many classes want it whatever C is */
+    assert_true(sharing_begins(&usual, "logistic", CLASSES, CELLS, LONG) > 0);
+    /* a gap of the objective, which falls, is smaller than one of the start */
+    method_options of_objective = usual;
     of_objective.gap_of_start = false;
-    const double bound = 0.2 / log(1000 * (1 + 3 * 0.0286));
-    assert_true(shares_to(&of_objective, "squared-hinge", 0, 16 * 8192, 8192, 1.001 * bound));
-    assert_false(shares_to(&of_objective, "squared-hinge", 0, 16 * 8192, 8192, 0.999 * bound));
-    assert_true(shares("squared-hinge", 8192, 0.0302));
-    assert_true(shares_with("squared-hinge", 0, 100000, 8191, 0.001));
-    assert_true(shares_with("hinge", CLASSES, 20000, 8192, 0.001));
-    assert_true(shares_with("hinge", CLASSES, 20000, 18, 1));
-    assert_false(shares_with("hinge", CLASSES, 19999, 18, 1));
-    const double enough = 8 * 2.4 / log(1000); /* the second derivatives of these losses are an eighth of 2 */
-    for (uint64_t classes = 0; classes <= CLASSES; classes += CLASSES) {
-        assert_true(shares_with("logistic", classes, 100000, 8192, 1.001 * enough));
-        assert_false(shares_with("logistic", classes, 100000, 8192, 0.999 * enough));
-        assert_true(shares_with("logistic", classes, 16 * 8192, 8192, 0.999 * enough));
-    }
+    assert_true(sharing_begins(&of_objective, "squared-hinge", 0, MORE_CELLS, LONG) <=
+                sharing_begins(&usual, "squared-hinge", 0, MORE_CELLS, LONG));
+}
+
+/* Trainings of no time keep to their blocks; a cell of several classes is as many. */
+static void test_sharing_needs_work(void **unused)
+{
+    (void)unused;
+    uint64_t least[2] = {0, 0};
+    for (uint64_t cells = 1; cells < 100000000; cells += 1 + cells / 100)
+        for (int k = 0; k < 2; k++) {
+            const bool share = shares_with("hinge", k ? CLASSES : 0, cells, SHORT, 1);
+            assert_true(share || least[k] == 0);
+            least[k] = share && least[k] == 0 ? cells : least[k];
+        }
+    assert_true(least[1] > 1000 && least[0] < 10000000);
+    assert_true(fabs((double)least[0] / (double)least[1] - CLASSES) < 0.1 * CLASSES);
+    sizes_shrink(true);
+    assert_true(shares_with("hinge", 0, 1, SHORT, 1));
+    sizes_shrink(false);
+    assert_false(shares_with("hinge", 0, 1, SHORT, 1));
 }
 
 /* A recorder that knows how far it is. */
@@ -242,6 +268,52 @@ static void test_change(void **unused)
         }
 }
 
+/* Logarithm of the epochs that auto foresees at a point of a run of hull: as many as newton would have to be worth. */
+static double foreseen(double epochs, double to_go)
+{
+    double low = log(1e-6), high = log(1e9);
+    while (high - low > 1e-3) {
+        const double middle = 0.5 * (low + high);
+        const stage s = {
+            .point = {.round = 5, .primal = 1}, .pace = {.work = epochs, .to_go = to_go}, .next_cost = exp(middle)};
+        *(cost_newton_is_faster(&s) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* What is foreseen while hull is under way is about what it then takes: on the average of many points of many runs,
+ * within a factor of three. */
+static void test_foresight(void **unused)
+{
+    (void)unused;
+    static bench t;
+    static recorder r;
+    double sum = 0;
+    int runs = 0;
+    state = 17;
+    for (double cost = 0.3; cost < 200; cost *= 3) {
+        bench_open(&t, &(shape){.loss = "hinge", .blocks = 1, .cost = cost});
+        const uint64_t rounds = train(&hull_method, &t, &r, 1e-3, MOST_ROUNDS, 0);
+        double all = 0, epochs = 0, of_run = 0, points = 0;
+        for (uint64_t k = 1; k <= rounds; k++)
+            all += r.report[k].epochs;
+        for (uint64_t k = 1; k < rounds; k++) {
+            epochs += r.report[k].epochs;
+            const double to_go = r.report[k].gap / (1e-3 * r.report[0].gap);
+            if (to_go < 3) /* next to nothing is left */
+                continue;
+            of_run += foreseen(epochs, to_go) - log(all - epochs);
+            points++;
+        }
+        sum += points > 0 ? of_run / points : 0;
+        runs += points > 0;
+        bench_close(&t);
+    }
+    assert_true(runs >= 4);
+    if (!(fabs(sum / runs) < log(3)))
+        fail_msg("%g times as many epochs as are needed are foreseen", exp(sum / runs));
+}
+
 /* From a point close to the optimum fewer rounds are left than from 0. */
 static void test_going_on(void **unused)
 {
@@ -276,8 +348,14 @@ int main(void)
 {
     (void)assert_honest; /* is of methods that send one vector a round */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_choice), cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_sharing), cmocka_unit_test(test_change), cmocka_unit_test(test_going_on),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_sharing),
+        cmocka_unit_test(test_sharing_needs_work),
+        cmocka_unit_test(test_change),
+        cmocka_unit_test(test_foresight),
+        cmocka_unit_test(test_going_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

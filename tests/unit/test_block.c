@@ -229,10 +229,10 @@ static void expect_ray(const bench *t, int k, const double *after)
     }
 }
 
-/* da is only known after the move, so one block is solved twice from the same start: to move, and to be asked. */
-static void test_direction_is_told_truly(void **unused)
+/* da is only known after the move, so one block is solved twice from the same start: to move, and to be asked. The
+ * smaller a1 is, the fewer digits of X da are in u = w + a1 X da. */
+static void directions_with(double a1)
 {
-    (void)unused;
     for (const loss *f = losses; f->name; f++) {
         bench t, twin;
         state = 99;
@@ -242,7 +242,8 @@ static void test_direction_is_told_truly(void **unused)
         walk(&t, 2);
         walk(&twin, 2);
         const double trial[BLOCK_TRIALS] = {1, 0.5, 0.25, 0.125};
-        subproblem s = {.w = t.w, .a1 = 1, .a2 = 0.1, .epochs = 2, .seed = 8, .trial = trial, .trials = BLOCK_TRIALS};
+        subproblem s = {
+            .w = t.w, .a1 = a1, .a2 = 0.1, .epochs = 2, .seed = 8, .trial = trial, .trials = BLOCK_TRIALS};
         double dv[N], other[N], after[L];
         block_direction d;
         for (int k = 0; k < K; k++) {
@@ -258,6 +259,13 @@ static void test_direction_is_told_truly(void **unused)
         bench_close(&t);
         bench_close(&twin);
     }
+}
+
+static void test_direction_is_told_truly(void **unused)
+{
+    (void)unused;
+    for (double a1 = 1; a1 > 1e-8; a1 /= 100)
+        directions_with(a1);
 }
 
 static void test_value(void **unused)

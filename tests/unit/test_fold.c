@@ -348,7 +348,8 @@ static void some_are_not_folded(void **unused)
     } cases[] = {
         {8191, 4000, 4000, false},                            /* few columns before */
         {12000, 7891, 3000, false},                           /* one too few after */
-        {12000, 7892, 3000, true},  {9400, 9000, 400, false}, /* the copy is larger than what is saved */
+        {12000, 7892, 3000, true},  {9400, 9000, 400, false}, /* the copy is larger than what is saved, by far */
+        {10300, 9000, 1200, false},                           /* by half */
         {12400, 9000, 3200, true},
     };
     const problem_request request = request_for("logistic", 1);

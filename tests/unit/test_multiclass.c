@@ -215,7 +215,8 @@ static long double model_value(const bench *t, uint64_t i, instance_model *model
     return value;
 }
 
-/* Blocks of one instance each, so that one epoch is one step. */
+/* Blocks of one instance each, so that one epoch is one step, and another one finds nothing to do: the damping is centred
+ * where the round began. */
 static void expect_minimum(const shape *s, subproblem model, double w_size, int stray_rounds, bool bent)
 {
     bench t;
@@ -228,7 +229,7 @@ static void expect_minimum(const shape *s, subproblem model, double w_size, int 
         h[j] = power(-3, 3);
     model.w = w;
     model.h = bent ? h : NULL;
-    model.epochs = 1;
+    model.epochs = 1 + stray_rounds % 3;
     evaluate(&t, w);
     read_alpha(&t, before);
     solve_and_move(&t, &model, 1, dv);

@@ -1,6 +1,7 @@
 /* test_plain.c - the plain rounds with which hull begins where auto asks for it, each held against the checker, and
- * how many local epochs its own rounds have. */
+ * how many local epochs its own rounds have, and which vectors they send. */
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "dual/hull.h"
 #include "unit/rival_support.h"
 
@@ -137,6 +138,64 @@ static void test_epochs(void **unused)
     assert_true(most_epochs("logistic", 1, 0, SHARE_NOTHING) <= 2);
 }
 
+/* A watch that says how long messages and passes took, until the form is chosen. */
+typedef struct timekeeper {
+    recorder record;
+    double messages, passes; /* negative: as measured */
+} timekeeper;
+
+static bool timed_round(watch *self, const round_report *report, const double *w)
+{
+    timekeeper *t = (timekeeper *)self;
+    hull_run *r = (hull_run *)((char *)report - offsetof(hull_run, d.report)); /* of which the report is a part */
+    if (t->messages >= 0) {
+        r->message_seconds = t->messages;
+        r->pass_seconds = t->passes;
+    }
+    return recorder_round(self, report, w);
+}
+
+/* Does hull leave out vectors after a few rounds? */
+static bool sends_fewer(uint64_t blocks, double messages, double passes)
+{
+    static timekeeper keeper;
+    bench t;
+    bda_error err = {0};
+    method_options options = usual_options();
+    state = 24;
+    bench_open(&t, &(const shape){.loss = loss_find("squared-hinge"), .blocks = blocks, .cost = 10});
+    keeper = (timekeeper){.messages = messages, .passes = passes};
+    keeper.record = (recorder){.bench = &t, .most = 12};
+    keeper.record.watch =
+        (watch){.seconds = recorder_seconds, .interrupted = recorder_interrupted, .round = timed_round};
+    assert_true(hull_method.train(&hull_method, &t.problem, &options, &keeper.record.watch, &err));
+    const recorder *r = &keeper.record;
+    assert_int_equal(r->rounds, 13);
+    const char *first = r->report[0].choice, *last = r->report[12].choice;
+    const bool fewer = strcmp(first, last) != 0;
+    assert_string_equal(first, "momentum");
+    assert_string_equal(last, fewer ? "momentum-sparing" : first);
+    assert_true(!fewer || r->report[12].vectors_sent - r->report[4].vectors_sent <= 8 + 8 / 3 + 1);
+    bench_close(&t);
+    return fewer;
+}
+
+/* Vectors are left out where messages are what takes long, and where vectors are long: nobody waits for messages to
+ * oneself. */
+static void test_timed_choice(void **unused)
+{
+    (void)unused;
+    for (int small = 0; small < 2; small++) {
+        sizes_shrink(small);
+        for (uint64_t blocks = 1; blocks <= 4; blocks += 3) {
+            assert_false(sends_fewer(blocks, 1, 60));
+            assert_false(sends_fewer(blocks, 0, 1e-3));
+            assert_true(sends_fewer(blocks, 60, 1) == small);
+        }
+    }
+    sizes_shrink(false);
+}
+
 static double patience(const char *loss, uint64_t classes, uint64_t models)
 {
     const struct loss *l = loss_find(loss);
@@ -145,32 +204,32 @@ static double patience(const char *loss, uint64_t classes, uint64_t models)
     return hull_plain_patience(&(dual_run){.p = &p, .models = models});
 }
 
-/* It grows with the classes, for hull has to look at all of them. */
+/* It grows with the classes, for hull has to look at all of them; where rounds of hull gain more, or its own steps take
+ * long, it is less; several models wait alike. */
 static void test_patience(void **unused)
 {
     (void)unused;
     const char *dual[] = {"hinge", "squared-hinge"};
+    const double several = patience("logistic", 2, 3);
     for (int k = 0; k < 2; k++) {
-        assert_true(patience(dual[k], 2, 1) == 50);
-        assert_true(patience(dual[k], 3, 1) == 15);
-        assert_true(patience(dual[k], 10, 1) == 20);
-        assert_true(patience(dual[k], 25, 1) == 50);
-        assert_true(patience(dual[k], 100, 1) == 50);
-        assert_true(patience(dual[k], 100, 3) == 20);
+        for (uint64_t classes = 3; classes < 200; classes++) {
+            assert_true(patience(dual[k], classes, 1) >= patience(dual[k], classes - (classes > 3), 1));
+            assert_true(patience(dual[k], classes, 1) <= patience(dual[k], 2, 1));
+            assert_true(patience(dual[k], classes, 3) == several);
+        }
+        assert_true(patience(dual[k], 3, 1) < patience(dual[k], 199, 1));
+        assert_true(patience("logistic", 2, 1) < patience(dual[k], 2, 1));
+        assert_true(several < patience(dual[k], 2, 1) && several > 0);
     }
-    assert_true(patience("squared-error", 1, 1) == 50);
-    assert_true(patience("logistic", 2, 1) == 15);
-    assert_true(patience("logistic", 100, 1) == 15);
-    assert_true(patience("logistic", 2, 3) == 20);
+    assert_true(patience("squared-error", 1, 1) == patience("squared-hinge", 2, 1));
+    assert_true(patience("logistic", 100, 1) == patience("logistic", 2, 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_epochs),
-        cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_search),       cmocka_unit_test(test_no_memory), cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_timed_choice), cmocka_unit_test(test_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
