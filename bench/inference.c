@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "structure/chain.h"
+#include "structure/chain_lattice.h"
 #include "structure/tree.h"
 
 enum { TOKENS = 20, MANY = 64 };
@@ -35,6 +35,7 @@ static double *drawn(size_t n, double scale)
 typedef struct trial {
     chain c[MANY];
     chain_factors factors;
+    chain_lattice all;
     int n, stride;
     double *S[MANY], *node, *edge, *mu, *work;
     uint16_t gold[1024], out[1024];
@@ -70,11 +71,11 @@ static double factors(trial *t, int k)
 static double entropy(trial *t, int k)
 {
     (void)k;
-    return chain_entropy(TOKENS, t->n, t->node, t->edge);
+    return chain_entropy(&t->all, t->node, t->edge);
 }
 static double divergence(trial *t, int k)
 {
-    return chain_divergence(&t->c[k], t->node, t->edge, t->work);
+    return chain_divergence(&t->c[k], &t->all, t->node, t->edge, t->work);
 }
 static double any(trial *t, int k)
 {
@@ -118,6 +119,12 @@ static void chains(int tags)
     t.node = drawn((size_t)(TOKENS * stride), 1);
     t.edge = drawn((size_t)(TOKENS * tags * stride), 1);
     t.work = drawn(chain_sum_work(TOKENS, tags) + chain_best_work(TOKENS, tags) + chain_divergence_work(tags), 1);
+    static uint16_t size[TOKENS], tag[TOKENS * 45];
+    for (int j = 0; j < TOKENS * tags; j++) {
+        size[j / tags] = (uint16_t)tags;
+        tag[j] = (uint16_t)(j % tags);
+    }
+    t.all = (chain_lattice){TOKENS, size, tag};
     chain_factors_make(&t.factors, tags, tr, drawn(chain_factors_size(tags), 1));
     measure("viterbi", viterbi, &t, 1e-9, TOKENS);
     measure("augmented", augmented, &t, 1e-9, TOKENS);

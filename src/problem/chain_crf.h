@@ -5,7 +5,6 @@
 #include "problem/block.h"
 
 /* Marginals of a unit as structure/chain.h lays them out: alpha_i is C times the gold string minus them. */
-const double *chain_crf_nodes(const block *b, uint32_t i);
-const double *chain_crf_edges(const block *b, uint32_t i);
+void chain_crf_marginals(const block *b, uint32_t i, double *node, double *edge);
 
 #endif

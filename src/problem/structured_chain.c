@@ -9,7 +9,7 @@
 #include "problem/emission.h"
 #include "problem/kinds.h"
 #include "problem/structured.h"
-#include "structure/chain.h"
+#include "structure/chain_lattice.h"
 
 #define KERNEL_LONGEST 512 /* tokens of a sentence whose products x_t'x_s are kept */
 

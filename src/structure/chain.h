@@ -62,13 +62,4 @@ void chain_sum_along(const chain *q, const double *node, const double *edge, dou
                      double *work);
 uint64_t chain_sum_along_work(int length, int tags);
 
-/* The entropy of the chain with these marginals, H(node_0) + sum_t (H(edge_t) - H(node_t)). */
-double chain_entropy(int length, int tags, const double *node, const double *edge);
-
-/* KL(mu | p) = sum_y mu(y) log(mu(y) / p(y)) of the chain mu with these marginals against the p of c: a sum of terms
- * that are each at least 0, accurate however close mu is to p. O(L T^2), with an exponential and a logarithm for each
- * edge. */
-double chain_divergence(const chain *c, const double *node, const double *edge, double *work);
-uint64_t chain_divergence_work(int tags);
-
 #endif

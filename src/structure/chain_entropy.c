@@ -13,8 +13,10 @@
  * exp(B[t][i]): the backward recursion on logarithms, which neither overflows nor vanishes.
  */
 #include "base/vector.h"
-#include "structure/chain.h"
+#include "structure/chain_lattice.h"
 #include "structure/lanes.h"
+
+#define CHUNK (16 * LANES) /* numbers that are added up without compensation */
 
 /* sum_j x_j log x_j */
 LANES_INLINE double negative_entropy(const double *x, int n)
@@ -27,16 +29,17 @@ LANES_INLINE double negative_entropy(const double *x, int n)
 }
 
 WIDE_VECTORS
-double chain_entropy(int length, int tags, const double *node, const double *edge)
+double chain_entropy(const chain_lattice *l, const double *node, const double *edge)
 {
-    const int stride = lanes_padded(tags);
+    const int last = l->length - 1;
+    const int64_t nodes = (int64_t)chain_lattice_nodes(l) - lanes_padded(l->size[last]);
     sum h = {0};
-    sum_add(&h, -negative_entropy(node, stride));
-    for (int t = 0; t + 1 < length; t++) {
-        sum_add(&h, negative_entropy(node + (int64_t)t * stride, stride));
-        for (int i = 0; i < tags; i++)
-            sum_add(&h, -negative_entropy(edge + ((int64_t)t * tags + i) * stride, stride));
-    }
+    sum_add(&h, -negative_entropy(node, lanes_padded(l->size[0])));
+    for (int64_t at = 0; at < nodes; at += CHUNK)
+        sum_add(&h, negative_entropy(node + at, (int)(nodes - at < CHUNK ? nodes - at : CHUNK)));
+    const int64_t edges = (int64_t)chain_lattice_edges(l);
+    for (int64_t at = 0; at < edges; at += CHUNK)
+        sum_add(&h, -negative_entropy(edge + at, (int)(edges - at < CHUNK ? edges - at : CHUNK)));
     return sum_value(&h);
 }
 
@@ -58,24 +61,30 @@ LANES_INLINE double divergence_term(double q, double p, double log_p)
     return fabs(d) < p / 64 ? near : far;
 }
 
-/* KL of the distribution q[j] * scale from p[j] = exp(x[j]) / (sum of them), and the logarithm of that sum;
- * e: [stride] */
-LANES_INLINE double row_divergence(int tags, const double *q, double scale, const double *x, double *restrict e,
-                                   double *log_total)
+/* exp(x[j]) / (sum of them) to p, and the logarithm of that sum */
+LANES_INLINE void normalise(int tags, const double *x, double *restrict p, double *largest, double *log_sum)
 {
-    const double largest = lanes_max(x, tags);
     const int stride = lanes_padded(tags);
+    *largest = lanes_max(x, tags);
     for (int j = 0; j < stride; j++)
-        e[j] = lanes_exp(x[j] - largest);
+        p[j] = lanes_exp(x[j] - *largest);
     for (int j = tags; j < stride; j++)
-        e[j] = 0;
-    const double total = lanes_sum(e, stride), inverse = 1 / total, log_sum = log(total);
-    *log_total = largest + log_sum;
-    if (!(scale < INFINITY)) /* no such row */
-        return 0;
-    for (int j = 0; j < tags; j++)
-        e[j] = divergence_term(q[j] * scale, e[j] * inverse, x[j] - largest - log_sum);
-    return lanes_sum(e, stride);
+        p[j] = 0;
+    const double total = lanes_sum(p, stride), inverse = 1 / total;
+    *log_sum = log(total);
+    for (int j = 0; j < stride; j++)
+        p[j] *= inverse;
+}
+
+/* KL of the distribution q[j] * scale, over the strings' own tags, from p[j] = exp(x[j] - shift); p is used up. */
+LANES_INLINE double row_divergence(int tags, int size, const uint16_t *tag, const double *q, double scale,
+                                   const double *x, double shift, double *restrict p)
+{
+    for (int k = 0; k < size; k++) {
+        const int j = tag[k];
+        p[j] = divergence_term(q[k] * scale, p[j], x[j] - shift);
+    }
+    return lanes_sum(p, lanes_padded(tags)); /* where q is 0, the term is p */
 }
 
 uint64_t chain_divergence_work(int tags)
@@ -84,28 +93,42 @@ uint64_t chain_divergence_work(int tags)
 }
 
 WIDE_VECTORS
-double chain_divergence(const chain *c, const double *node, const double *edge, double *work)
+double chain_divergence(const chain *c, const chain_lattice *l, const double *node, const double *edge, double *work)
 {
     const int stride = lanes_padded(c->tags);
-    double *b = work, *restrict g = b + stride, *restrict x = g + stride, *e = x + stride, unused;
+    double *b = work, *restrict g = b + stride, *restrict x = g + stride, *p = x + stride, largest, log_sum;
+    const uint16_t *tag = l->tag + chain_lattice_tags(l);
+    const double *mass = node + chain_lattice_nodes(l);
+    edge += chain_lattice_edges(l);
     sum kl = {0};
     for (int j = 0; j < stride; j++)
         b[j] = 0;
+    mass -= lanes_padded(l->size[c->length - 1]);
     for (int t = c->length - 1; t > 0; t--) {
-        const double *mass = node + (int64_t)(t - 1) * stride;
+        const int size = l->size[t], rows = l->size[t - 1], padded = lanes_padded(size);
+        tag -= size;
+        edge -= rows * padded;
+        mass -= lanes_padded(rows);
         for (int j = 0; j < stride; j++)
             g[j] = c->emission[(int64_t)t * stride + j] + b[j];
         const double top = lanes_max(g, c->tags); /* keeps b small over long chains */
-        for (int i = 0; i < c->tags; i++) {
+        for (int i = 0, row = 0; i < c->tags; i++) {
             const double *tr = c->transition + (int64_t)i * stride;
             for (int j = 0; j < stride; j++)
                 x[j] = tr[j] + (g[j] - top);
-            const double *q = edge + ((int64_t)(t - 1) * c->tags + i) * stride;
-            sum_add(&kl, mass[i] * row_divergence(c->tags, q, 1 / mass[i], x, e, &b[i]));
+            normalise(c->tags, x, p, &largest, &log_sum);
+            b[i] = largest + log_sum;
+            if (row == rows || (tag - rows)[row] != i)
+                continue;
+            const double *q = edge + row * padded, scale = 1 / mass[row];
+            if (scale < INFINITY) /* otherwise there is no such row */
+                sum_add(&kl, mass[row] * row_divergence(c->tags, size, tag, q, scale, x, b[i], p));
+            row++;
         }
     }
     for (int j = 0; j < stride; j++)
         x[j] = c->transition[(int64_t)c->tags * stride + j] + c->emission[j] + b[j];
-    sum_add(&kl, row_divergence(c->tags, node, 1, x, e, &unused));
+    normalise(c->tags, x, p, &largest, &log_sum);
+    sum_add(&kl, row_divergence(c->tags, l->size[0], l->tag, node, 1, x, largest + log_sum, p));
     return sum_value(&kl);
 }

@@ -45,7 +45,8 @@ static inline long double weight_of(const corpus *t, const block *b, uint32_t k,
             score += theta[c * (n + 1) + y[c]];
         return expl(score);
     }
-    const double *node = chain_crf_nodes(b, k), *edge = chain_crf_edges(b, k);
+    double node[LONGEST * STRIDE], edge[LONGEST * TAGS * STRIDE];
+    chain_crf_marginals(b, k, node, edge);
     p = node[y[0]];
     for (int j = 0; j + 1 < n; j++) {
         const long double mass = node[j * STRIDE + y[j]];
@@ -58,7 +59,11 @@ static inline long double weight_of(const corpus *t, const block *b, uint32_t k,
 static inline double marginal_of(const corpus *t, const block *b, uint32_t k, int j, int value)
 {
     const int n = t->length[b->first + k];
-    return t->trees ? tree_crf_marginals(b, k)[j * (n + 1) + value] : chain_crf_nodes(b, k)[j * STRIDE + value];
+    if (t->trees)
+        return tree_crf_marginals(b, k)[j * (n + 1) + value];
+    double node[LONGEST * STRIDE], edge[LONGEST * TAGS * STRIDE];
+    chain_crf_marginals(b, k, node, edge);
+    return node[j * STRIDE + value];
 }
 
 /* v = X alpha, and the sum of xi*(-alpha), from all outputs. Marginals must be those of the distribution. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "checker/draw.h"
-#include "structure/chain.h"
+#include "structure/chain_lattice.h"
 #include "structure/lanes.h"
 #include "unit/cmocka_all.h"
 
@@ -19,7 +19,29 @@ typedef struct made {
     double *emission, *transition, *node, *edge, *work, *memory;
     uint16_t *gold, *tags;
     chain_factors factors;
+    chain_lattice all; /* of all tags */
 } made;
+
+/* All tags, or each with a probability of one half, but at least one of each token. */
+static chain_lattice draw_lattice(int length, int tags, bool all)
+{
+    uint16_t *size = malloc((size_t)length * (size_t)(tags + 1) * sizeof *size), *tag = size + length;
+    for (int t = 0; t < length; t++) {
+        const int sure = all ? 0 : (int)uniform(0, tags);
+        size[t] = 0;
+        for (int j = 0; j < tags; j++)
+            if (all || j == sure || uniform(0, 1) < 0.5) {
+                *tag++ = (uint16_t)j;
+                size[t]++;
+            }
+    }
+    return (chain_lattice){length, size, size + length};
+}
+
+static void free_lattice(chain_lattice *l)
+{
+    free((void *)(uintptr_t)l->size);
+}
 
 static double draw_score(double scale, bool whole)
 {
@@ -59,10 +81,12 @@ static void make(made *m, int length, int tags, double emission, double transiti
     for (int t = 0; t < length; t++)
         m->gold[t] = (uint16_t)uniform(0, tags);
     chain_factors_make(&m->factors, tags, m->transition, m->memory);
+    m->all = draw_lattice(length, tags, true);
 }
 
 static void unmake(made *m)
 {
+    free_lattice(&m->all);
     free(m->emission);
     free(m->transition);
     free(m->node);
@@ -187,10 +211,9 @@ static void slow_sums(const made *m, sums *s)
     } while (next(y, m->c.length, m->c.tags));
 }
 
-static void check_sums(made *m, const sums *s, double relative, double tiny)
+static void check_marginals(const made *m, const sums *s, double relative, double tiny)
 {
     int length = m->c.length, tags = m->c.tags, stride = m->stride;
-    assert_close(chain_sum(&m->c, &m->factors, m->node, m->edge, m->work), s->log_z, relative, relative);
     for (int t = 0; t < length; t++)
         for (int j = 0; j < stride; j++) {
             assert_close(m->node[t * stride + j], j < tags ? s->node[t][j] : 0, relative, tiny);
@@ -198,7 +221,13 @@ static void check_sums(made *m, const sums *s, double relative, double tiny)
                 assert_close(m->edge[((t - 1) * tags + i) * stride + j], j < tags ? s->edge[t - 1][i][j] : 0,
                              relative, tiny);
         }
-    assert_close(chain_entropy(length, tags, m->node, m->edge), s->entropy, 1e-11, 1e-11);
+}
+
+static void check_sums(made *m, const sums *s, double relative, double tiny)
+{
+    assert_close(chain_sum(&m->c, &m->factors, m->node, m->edge, m->work), s->log_z, relative, relative);
+    check_marginals(m, s, relative, tiny);
+    assert_close(chain_entropy(&m->all, m->node, m->edge), s->entropy, 1e-11, 1e-11);
     assert_true(chain_sum(&m->c, &m->factors, NULL, NULL, m->work) ==
                 chain_sum(&m->c, &m->factors, m->node, NULL, m->work));
 }
@@ -263,11 +292,77 @@ static void divergence_is_that_of_all_strings(void **unused)
         int n = (int)lround(pow(tags, length));
         for (int y = 0; y < n; y++)
             kl += mu.p[y] * logl(mu.p[y] / p.p[y]);
-        assert_close(chain_divergence(&b.c, a.node, a.edge, b.work), kl, 1e-11, 1e-13);
-        double own = chain_divergence(&a.c, a.node, a.edge, a.work);
+        assert_close(chain_divergence(&b.c, &a.all, a.node, a.edge, b.work), kl, 1e-11, 1e-13);
+        double own = chain_divergence(&a.c, &a.all, a.node, a.edge, a.work);
         assert_true(own >= 0 && own < 1e-20);
         unmake(&a);
         unmake(&b);
+    }
+}
+
+/* The same chain without the tags that the lattice does not have: their scores are so low that nothing of them is left. */
+static void forbid_others(made *m, const chain_lattice *l)
+{
+    const uint16_t *tag = l->tag;
+    for (int t = 0; t < l->length; tag += l->size[t++])
+        for (int j = 0, k = 0; j < m->c.tags; j++)
+            if (k < l->size[t] && tag[k] == j)
+                k++;
+            else
+                m->emission[t * m->stride + j] = -1e5;
+}
+
+static void check_expectation(const made *m, const chain_lattice *l, const double *node, const double *edge,
+                              const sums *s)
+{
+    const int length = m->c.length, tags = m->c.tags, stride = m->stride;
+    double *token = calloc((size_t)((length + tags + 1) * stride), sizeof *token), *pair = token + length * stride;
+    chain_lattice_expect(l, tags, 3, node, edge, token, pair);
+    for (int j = 0; j < tags; j++) {
+        for (int t = 0; t < length; t++)
+            assert_close(token[t * stride + j], 3 * s->node[t][j], 1e-12, 0);
+        assert_close(pair[tags * stride + j], 3 * s->node[0][j], 1e-12, 0);
+        for (int i = 0; i < tags; i++) {
+            long double all = 0;
+            for (int t = 0; t + 1 < length; t++)
+                all += s->edge[t][i][j];
+            assert_close(pair[i * stride + j], 3 * all, 1e-12, 0);
+        }
+    }
+    free(token);
+}
+
+/* p given that the string is one of a lattice: its marginals, their sums, entropy, and divergence from p */
+static void lattices_are_parts_of_chains(void **unused)
+{
+    (void)unused;
+    const double scales[] = {0.1, 2, 15};
+    static sums p, q;
+    state = 7;
+    for (int k = 0; k < 300; k++) {
+        made m;
+        const int length = 1 + k % LONGEST, tags = 1 + k / 6 % 4;
+        make(&m, length, tags, scales[k % 3], scales[k / 3 % 3], k % 5 == 0);
+        slow_sums(&m, &p);
+        chain_lattice l = draw_lattice(length, tags, false);
+        double *node = numbers(chain_lattice_nodes(&l)), *edge = numbers(chain_lattice_edges(&l));
+        chain_sum(&m.c, &m.factors, m.node, NULL, m.work);
+        assert_true(chain_sum_within(&m.c, &m.factors, &l, node, edge, m.work));
+        const double divergence = chain_divergence(&m.c, &l, node, edge, m.work);
+        forbid_others(&m, &l);
+        slow_sums(&m, &q);
+        long double kl = 0;
+        for (int y = 0, n = (int)lround(pow(tags, length)); y < n; y++)
+            kl += q.p[y] > 0 ? q.p[y] * logl(q.p[y] / p.p[y]) : 0;
+        assert_close(divergence, kl, 1e-10, 1e-12);
+        assert_close(chain_entropy(&l, node, edge), q.entropy, 1e-11, 1e-11);
+        check_expectation(&m, &l, node, edge, &q);
+        chain_lattice_widen(&l, node, edge, &m.all, m.node, m.edge);
+        check_marginals(&m, &q, 1e-12, 0);
+        free(node);
+        free(edge);
+        free_lattice(&l);
+        unmake(&m);
     }
 }
 
@@ -284,13 +379,13 @@ static void small_divergences_keep_their_digits(void **unused)
         long double kl = 0, power = 1;
         for (int k = 2; k < 200; k += 2)
             kl += (power *= (long double)exact * exact) / (k * (k - 1));
-        assert_close(chain_divergence(&m.c, node, NULL, m.work), kl, 1e-10, 0);
+        assert_close(chain_divergence(&m.c, &m.all, node, NULL, m.work), kl, 1e-10, 0);
     }
     /* mass on one tag, which p hardly has: finite, where p itself underflows */
     m.emission[0] = -1e3;
     m.emission[1] = m.transition[2 * m.stride] = m.transition[2 * m.stride + 1] = 0;
     double node[LANES] = {1, 0};
-    assert_close(chain_divergence(&m.c, node, NULL, m.work), 1000, 1e-14, 0);
+    assert_close(chain_divergence(&m.c, &m.all, node, NULL, m.work), 1000, 1e-14, 0);
     unmake(&m);
 }
 
@@ -311,9 +406,9 @@ static void divergence_of_gold_is_the_loss(void **unused)
             if (t)
                 m.edge[((t - 1) * tags + m.gold[t - 1]) * m.stride + m.gold[t]] = 1;
         }
-        assert_close(chain_divergence(&m.c, m.node, m.edge, m.work), log_z - chain_score(&m.c, m.gold, NULL), 1e-12,
-                     1e-12);
-        assert_true(chain_entropy(length, tags, m.node, m.edge) == 0);
+        assert_close(chain_divergence(&m.c, &m.all, m.node, m.edge, m.work), log_z - chain_score(&m.c, m.gold, NULL),
+                     1e-12, 1e-12);
+        assert_true(chain_entropy(&m.all, m.node, m.edge) == 0);
         unmake(&m);
     }
 }
@@ -426,6 +521,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_all_strings),
         cmocka_unit_test(large_scores_are_summed_by_logarithms),
         cmocka_unit_test(divergence_is_that_of_all_strings),
+        cmocka_unit_test(lattices_are_parts_of_chains),
         cmocka_unit_test(small_divergences_keep_their_digits),
         cmocka_unit_test(divergence_of_gold_is_the_loss),
         cmocka_unit_test(large_chains_agree_with_themselves),
