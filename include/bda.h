@@ -321,6 +321,13 @@ typedef struct bda_outcome {
 BDA_API bda_model *bda_train(bda_comm *comm, const bda_data *data, const bda_settings *settings,
                              const bda_observer *observer, bda_outcome *outcome, bda_error *err);
 
+/* The same from the weights of a model on: it knows the same labels, or is of regression as the training is; loss, cost
+ * and all else may differ. For --task=classify and regress. `start` NULL: as bda_train, which does this with the model that
+ * the option "start" names. Collective. */
+BDA_API bda_model *bda_train_from(bda_comm *comm, const bda_data *data, const bda_settings *settings,
+                                  const bda_model *start, const bda_observer *observer, bda_outcome *outcome,
+                                  bda_error *err);
+
 /* What a checkpoint of a training says about itself. */
 typedef struct bda_checkpoint_summary {
     uint32_t size;

@@ -184,3 +184,32 @@ void fold_weights(const fold *f, const data *d, const double *w, uint64_t output
 #undef CALL
     comm_sum_long(c, full, d->features * outputs);
 }
+
+/* u_i = sum over O_i of x_ij w_j / own_i, of this rank's rows. */
+ROWS_INLINE void take_own(const fold *f, const rows *r, const double *full, uint64_t outputs, double *w,
+                          rows_form form)
+{
+    for (uint64_t i = 0; i < r->count; i++) {
+        double *u = w + (f->rows.own_first + i) * outputs;
+        for (uint64_t j = r->start[i]; f->rows.own[i] != 0 && j < r->start[i + 1]; j++) {
+            const uint64_t column = rows_column(r, form, j);
+            const double x = rows_value(r, form, i, j) / f->rows.own[i];
+            if (f->place[column] == FOLD_AWAY)
+                for (uint64_t k = 0; k < outputs; k++)
+                    u[k] += x * full[column * outputs + k];
+        }
+    }
+}
+
+void fold_take_weights(const fold *f, const data *d, const double *full, uint64_t outputs, double *w)
+{
+    const uint64_t kept = f->rows.columns - d->rows_all;
+    memset(w, 0, f->rows.columns * outputs * sizeof *w);
+    for (uint64_t j = 0; j < d->features; j++)
+        if (f->place[j] != FOLD_AWAY)
+            memcpy(w + f->place[j] * outputs, full + j * outputs, outputs * sizeof *w);
+#define CALL(form) take_own(f, &d->rows, full, outputs, w, form)
+    ROWS_DISPATCH(d->rows.form, CALL);
+#undef CALL
+    comm_sum_long(f->comm, w + kept * outputs, d->rows_all * outputs); /* each is 0 on all ranks but one */
+}

@@ -33,5 +33,7 @@ void fold_close(fold *f);
 /* full: [features][outputs], from w: [columns][outputs] of the folded rows. Collective: what is a row's own, its rank
  * tells all. */
 void fold_weights(const fold *f, const data *d, const double *w, uint64_t outputs, double *full);
+/* The other way: the w with the margins of `full`. Weights that no row tells apart become the shortest such. Collective. */
+void fold_take_weights(const fold *f, const data *d, const double *full, uint64_t outputs, double *w);
 
 #endif

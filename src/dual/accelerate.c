@@ -235,5 +235,9 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
     r->beta = (1 - root) / (1 + root);
     r->tighten = 1 - 0.9 * root;
     use_curvature(r, self->preset, options);
-    return true;
+    if (p->start) {
+        memcpy(r->y, p->start, p->n * sizeof *r->y);
+        memcpy(r->last, p->start, p->n * sizeof *r->last);
+    }
+    return dual_begin(&r->run, watch, err);
 }

@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/accelerate.h"
+#include "problem/start.h"
 #include "problem/structured.h"
 
 static void begin_lengths(dual_run *r, const method_options *options);
@@ -25,6 +26,7 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
         return dual_accelerated(self, p, options, watch, err);
     dual_run r;
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
+    ok = ok && dual_begin(&r, watch, err);                         /* or those of --start */
     if (ok)
         begin_lengths(&r, options);
     const method_state state = {&r, dual_whole, dual_block};
@@ -408,6 +410,24 @@ static bool steps_are_fine(const dual_run *r, const preset *preset, bda_error *e
                 "trees with --loss=logistic move by whole steps, without damping: --a2, --step and "
                 "--line-search=exact are not for them, and of methods --method=auto, bda or disdca would do");
     return true;
+}
+
+/* Free intercepts have those of the weights that the training begins at as their centre. A state that is loaded later
+ * has alpha and v of its own. */
+bool dual_begin(dual_run *r, const watch *watch, bda_error *err)
+{
+    const problem *p = r->p;
+    const penalty *g = &p->penalty;
+    const uint64_t first = p->n - g->free;
+    if (!p->start)
+        return true;
+    if (!comm_agree(p->comm, start_prepare(p, r->blocks, &r->memory, err), err))
+        return false;
+    if (watch->keeper && watch->keeper->resuming)
+        return true;
+    for (uint64_t m = 0; m < g->free; m++)
+        r->intercept.centre[m] = r->v[first + m] = p->start[first + m];
+    return start_dual(p, r->blocks, r->v, &r->rounding, &r->largest_added, err);
 }
 
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,

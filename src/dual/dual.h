@@ -68,6 +68,8 @@ typedef struct dual_run {
  * alpha = 0, v = 0. False and a sentence on all ranks. */
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
                bda_error *err);
+/* alpha and v of the weights that the training begins at, where there are any; see problem/start.h. */
+bool dual_begin(dual_run *r, const watch *watch, bda_error *err);
 void dual_close(dual_run *r);
 /* Primal, dual and gap at w and alpha, reported to the watch as round t; true: stop. */
 bool dual_evaluate(dual_run *r, uint64_t t);

@@ -557,7 +557,7 @@ static bool hull_open(hull_run *r, problem *p, const preset *preset, const metho
             err, BDA_USAGE,
             "--hull=momentum with --threads-mode=lock-free needs all ranks on one machine; --hull=fused or "
             "one-vector do not");
-    return true;
+    return dual_begin(&r->d, watch, err);
 }
 
 bool hull_begin_primal(hull_run *r, bda_error *err)
@@ -573,6 +573,12 @@ bool hull_begin_primal(hull_run *r, bda_error *err)
         return false;
     if (r->factor)
         p->penalty.kind->bend(&p->penalty, r->factor);
+    if (p->start) {
+        memcpy(r->best, p->start, p->n * sizeof *r->best);
+        FOR_BLOCKS (k, r->d.local, p->threads)
+            instances_margins(&r->part[k], r->best, r->z_best[k]);
+        r->best_primal = p->start_primal;
+    }
     return true;
 }
 

@@ -35,6 +35,7 @@
 #include "methods/rivals.h"
 #include "problem/instances.h"
 #include "problem/stage.h"
+#include "problem/start.h"
 
 #define EPOCHS_MOST 10     /* of a local problem in a round, unless the person said how many */
 #define EPOCHS_ENOUGH 0.1  /* or once a pass moves w_k by no more than this part of what the first one did */
@@ -72,6 +73,24 @@ typedef struct admm_run {
     double travelled; /* sum of |w - w'| over the rounds so far */
     int idle_rounds;
 } admm_run;
+
+/* At the weights that the training begins at all agree: w_k = z, and s_k = X_k alpha_k. */
+static bool begin_at(admm_run *r, bda_error *err)
+{
+    const blockwise *b = &r->base;
+    const problem *p = b->p;
+    double unused = 0;
+    if (!comm_agree(p->comm, start_prepare(p, b->blocks, &r->base.memory, err), err))
+        return false;
+    if (b->watch->keeper && b->watch->keeper->resuming)
+        return true;
+    if (!start_dual(p, b->blocks, r->s, &unused, &unused, err))
+        return false;
+    memcpy(r->v, r->s, p->n * sizeof *r->v);
+    memcpy(r->z, p->start, p->n * sizeof *r->z);
+    memcpy(r->point, p->start, p->n * sizeof *r->point);
+    return true;
+}
 
 static bool admm_open(admm_run *r, problem *p, const method_options *options, watch *watch, bda_error *err);
 static bool look(admm_run *r, uint64_t *t);
@@ -377,7 +396,7 @@ static bool admm_open(admm_run *r, problem *p, const method_options *options, wa
                     .epochs = options->local_epochs,
                     .seed = options->seed};
     watch->facts.local_epochs = options->local_epochs;
-    return comm_agree(p->comm, take_memory(r, p, watch, err), err);
+    return comm_agree(p->comm, take_memory(r, p, watch, err), err) && (!p->start || begin_at(r, err));
 }
 
 const method admm = {

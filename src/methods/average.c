@@ -178,5 +178,6 @@ const method average = {
     .summary = "each block trains alone, and the models are averaged once (Zinkevich et al. 2010)",
     .needs = "any loss, any regulariser",
     .whole_regulariser = true,
+    .begins_at_0 = true,
     .train = average_train,
 };

@@ -145,14 +145,14 @@ static void bound(descent *r, double *dual, double *gap)
     }
 }
 
-/* What s proves. The dual point 0 has f = 0 and the gap P(0): what every dual method starts with, and what --gap is
- * relative to. So round 0 reports that, though s(0) may be better. */
+/* What s proves. The dual point 0 has f = 0 and the gap P(0): what every dual method starts with at w = 0, and what
+ * --gap-of=start is relative to. So round 0 reports that, though s(0) may be better. */
 static void certify(descent *r, uint64_t t)
 {
     round_report *report = &r->report;
     double dual, gap;
     bound(r, &dual, &gap);
-    bool best = t > 0 && dual < r->best_dual;
+    bool best = (t > 0 || r->p->start) && dual < r->best_dual;
     report->primal = r->primal;
     report->dual = best ? dual : r->best_dual;
     report->gap = best ? gap : fmax(0, r->primal + r->best_dual);
@@ -432,6 +432,10 @@ bool descent_open(descent *r, problem *p, watch *watch, bda_error *err)
     }
     if (r->curve)
         p->penalty.kind->bend(&p->penalty, r->curve);
+    if (p->start) {
+        memcpy(r->w, p->start, p->n * sizeof *r->w);
+        descent_margins(r, r->w, r->z);
+    }
     return true;
 }
 

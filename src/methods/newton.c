@@ -219,6 +219,7 @@ static void smooth_train(newton *x)
     }
 }
 
+#define GAP_OF_START 1e-3 /* what models that a training begins at are taken to be trained to */
 #define CLOSE 0.1 /* a gap, against that of w = 0, at which an interior point method is better off to go on from w */
 
 static bool newton_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
@@ -228,7 +229,9 @@ static bool newton_train(const method *self, problem *p, const method_options *o
     newton x = {0};
     descent *r = &x.r;
     const handover *from = stage_from(watch);
-    const double gap = from ? from->gap / from->first_gap : 1;
+    const double whole = p->start ? p->primal_at_0 : from ? from->first_gap : 1;
+    const double gap = from ? from->gap / whole : p->start ? GAP_OF_START : 1;
+    const double *w = from ? from->w : p->start;
     watch->facts.step_rule = "slope a tenth of the first";
     if (!descent_open(r, p, watch, err))
         return false;
@@ -237,7 +240,7 @@ static bool newton_train(const method *self, problem *p, const method_options *o
     if (ok && kinked)
         kinked_train(&x);
     else if (ok && !p->loss->smooth)
-        ok = interior_train(&x, gap < CLOSE ? from->w : NULL, gap, err);
+        ok = interior_train(&x, gap < CLOSE ? w : NULL, gap, err);
     else if (ok)
         smooth_train(&x);
     descent_close(r);

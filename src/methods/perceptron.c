@@ -305,6 +305,10 @@ static bool perceptron_open(perceptron_run *r, problem *p, const method_options 
     for (uint64_t k = 0; k < r->local; k++)
         r->mixed += r->part[k].count > 0;
     comm_sum_counts(p->comm, &r->mixed, 1);
+    if (p->start) {
+        memcpy(r->w, p->start, p->n * sizeof *r->w);
+        memcpy(r->mean, p->start, p->n * sizeof *r->mean);
+    }
     return true;
 }
 

@@ -29,6 +29,7 @@ typedef struct demand {
     const loss *loss;
     double l1_ratio;
     bool free_intercept;
+    bool start;               /* at weights other than 0 */
     uint64_t labels, weights; /* 0: not known yet */
 } demand;
 
@@ -43,7 +44,8 @@ typedef enum obstacle {
     NEEDS_WHOLE_PENALTY,
     NEEDS_CURVED_PENALTY,
     NEEDS_SLOPE_WITH_L1, /* no method does without */
-    NEEDS_FEW_WEIGHTS
+    NEEDS_FEW_WEIGHTS,
+    NEEDS_TO_BEGIN_AT_0
 } obstacle;
 
 static obstacle obstacle_of(const method *m, const demand *d)
@@ -67,6 +69,8 @@ static obstacle obstacle_of(const method *m, const demand *d)
         return NEEDS_CURVED_PENALTY;
     if (m->whole_regulariser && d->free_intercept)
         return NEEDS_WHOLE_PENALTY;
+    if (m->begins_at_0 && d->start)
+        return NEEDS_TO_BEGIN_AT_0;
     if (m->most_weights && d->weights > m->most_weights)
         return NEEDS_FEW_WEIGHTS;
     return NO_OBSTACLE;
@@ -141,6 +145,9 @@ static bool serves(const method *m, const demand *d, bda_error *err)
         return err_set(err, BDA_USAGE,
                        "--method=%s takes at most %llu weights, and here are %llu%s; --method=%s would do", m->name,
                        (unsigned long long)m->most_weights, (unsigned long long)d->weights, classes, others);
+    case NEEDS_TO_BEGIN_AT_0:
+        return err_set(err, BDA_USAGE, "--method=%s begins at weights of 0; with --start --method=%s would do",
+                       m->name, others);
     }
     return false;
 }
@@ -160,6 +167,7 @@ bool method_serves(const method *m, const problem *p, bda_error *err)
                                   .loss = p->loss,
                                   .l1_ratio = p->penalty.l1_ratio,
                                   .free_intercept = p->penalty.free > 0,
+                                  .start = p->start != NULL,
                                   .labels = p->data ? p->data->labels.count : p->classes,
                                   .weights = p->n},
                   err);

@@ -141,6 +141,7 @@ typedef struct method {
     bool primal;             /* a primal kind, see instances.h */
     bool curvature;          /* ... with products of second derivatives */
     uint64_t most_weights;   /* the longest w it can take; 0: any */
+    bool begins_at_0;        /* and nowhere else: no --start */
     bool uncertified;        /* has no dual, so no gap to stop at: it ends by itself */
     const void *preset;      /* what `train` makes of it; e.g. a row of dual/presets.c */
     /* Trains from w = 0 until the watch says stop. Collective. */

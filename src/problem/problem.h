@@ -47,9 +47,11 @@ struct problem {
      * where it has kinks; pairs of cells in a row, each with itself included. */
     double stiffness, pairs;
     int threads;
-    struct watch *watch; /* of the training under way, for problem_late; NULL: none */
-    bool timed;          /* its time is limited */
-    int fields;          /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
+    struct watch *watch;              /* of the training under way, for problem_late; NULL: none */
+    bool timed;                       /* its time is limited */
+    const double *start;              /* [n] weights to begin at, see start.h; NULL: 0 */
+    double start_primal, primal_at_0; /* P there, and at w = 0 */
+    int fields; /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
     arena memory;
 };
 

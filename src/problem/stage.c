@@ -129,6 +129,10 @@ bool plan_train(const plan *plan, problem *p, watch *watch, bda_error *err)
         .point = {.w = ARENA_TAKE(&memory, double, p->n, err), .n = p->n, .primal = INFINITY, .dual = INFINITY}};
     bool ok = comm_agree(p->comm, s.point.w != NULL, err);
     watch->stage = &s;
+    if (ok && p->start) {
+        memcpy(s.point.w, p->start, p->n * sizeof *s.point.w);
+        s.point.primal = p->start_primal;
+    }
     if (ok && stage_resumes(watch))
         stage_archive(&watch->keeper->whole, &s);
     const int begin = s.number >= 0 && s.number < PLAN_STAGES && m[s.number] ? s.number : 0;

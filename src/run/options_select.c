@@ -79,8 +79,8 @@ static bda_option table[MOST_OPTIONS];
 static void fill(void)
 {
     static const char *const not_for_select[] = {
-        "cost",      "l1-ratio", "log",      "column",     "template",         "trees",  "labels",
-        "min-count", "validate", "patience", "checkpoint", "checkpoint-every", "resume", NULL};
+        "cost",     "l1-ratio", "log",        "column",           "template", "trees", "labels", "min-count",
+        "validate", "patience", "checkpoint", "checkpoint-every", "resume",   "start", NULL};
     options_append(options_append(table, select_own, NULL), train_options(), not_for_select);
 }
 

@@ -17,6 +17,7 @@ struct bda_settings {
 
     /* train */
     char task[OPTION_TEXT], loss[OPTION_TEXT], method[OPTION_TEXT], class_weight[OPTION_TEXT];
+    char start[OPTION_TEXT];
     char feature_penalty[OPTION_TEXT], weights[OPTION_TEXT];
     char column[OPTION_TEXT], template_file[OPTION_TEXT], trees[OPTION_TEXT], labels[OPTION_TEXT];
     int64_t min_count, learning_epochs;

@@ -17,6 +17,7 @@
 #include "run/log.h"
 #include "run/model.h"
 #include "run/sized.h"
+#include "run/start.h"
 #include "run/train_sentences.h"
 #include "run/validation.h"
 #include "run/watch.h"
@@ -274,6 +275,7 @@ typedef struct session {
     comm *c;
     const data *data;
     const bda_settings *settings;
+    const bda_model *start; /* the model that it begins at, or NULL */
     training training;
     scaled scaled; /* the data as the method sees them */
     problem problem;
@@ -290,7 +292,8 @@ static bool open_plan(session *x, bda_error *err)
     const bda_settings *s = x->settings;
     training *t = &x->training;
     if (!forecast_columns(x->c, x->data, err) || !scale_open(&x->scaled, x->c, x->data, t->scale, err) ||
-        !open_problem(&x->problem, x->c, &x->scaled, s, t, err))
+        !open_problem(&x->problem, x->c, &x->scaled, s, t, err) ||
+        (x->start && !start_at_model(&x->problem, x->start, err)))
         return false;
     if (s->machine[0]) {
         if (!machine_read(x->c, s->machine, &t->machine, err))
@@ -350,6 +353,8 @@ static bool run_rounds(session *x, bda_error *err)
     w->vectors_before = comm_said(x->c)->vectors;
     w->bytes_before = comm_said(x->c)->bytes;
     watch_start(w, x->best, p->n);
+    if (p->start)
+        watch_start_at(w, p->start, p->start_primal);
     p->watch = s->checkpoint[0] ? NULL : &w->watch; /* whoever goes on later wants whole rounds */
     p->timed = !isnan(s->max_time);
     const bool ok = checkpoint_open(&kept, w, &x->plan, err) && plan_train(&x->plan, p, &w->watch, err);
@@ -371,6 +376,13 @@ static bool complete_model(session *x, bda_outcome *outcome, bda_error *err)
     return keep_sentences(x->c, x->data, x->settings, p->task->structure, x->model, err);
 }
 
+/* The model of --start; NULL where there is none. */
+static bool read_start(comm *c, const bda_settings *s, bda_model **start, bda_error *err)
+{
+    *start = NULL;
+    return !s->start[0] || comm_agree(c, (*start = bda_model_read(s->start, err)) != NULL, err);
+}
+
 static void close_session(session *x)
 {
     validation_close(x->watch.validation);
@@ -382,7 +394,19 @@ bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, cons
                      bda_outcome *outcome, bda_error *err)
 {
     err_clear(err);
-    session x = {.c = c, .data = d, .settings = s};
+    bda_model *start, *trained = NULL;
+    if (settings_are_of(s, "train", err) && read_start(c, s, &start, err)) {
+        trained = bda_train_from(c, d, s, start, given, outcome, err);
+        bda_model_free(start);
+    }
+    return trained;
+}
+
+bda_model *bda_train_from(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_model *start,
+                          const bda_observer *given, bda_outcome *outcome, bda_error *err)
+{
+    err_clear(err);
+    session x = {.c = c, .data = d, .settings = s, .start = start};
     if (!settings_training(s, &x.training, err))
         return NULL;
     if (d->unlabelled) {

@@ -294,8 +294,9 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
                            owners[i].tasks[0], owners[i].tasks[1] ? " and " : "",
                            owners[i].tasks[1] ? owners[i].tasks[1] : "", s->task);
     }
-    static const char *const of_rows[] = {"scale",        "intercept",  "bias",   "feature-penalty", "weights",
-                                          "class-weight", "zero-based", "format", "label",           "missing"};
+    static const char *const of_rows[] = {"start",           "scale",   "intercept",    "bias",
+                                          "feature-penalty", "weights", "class-weight", "zero-based",
+                                          "format",          "label",   "missing"};
     const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
     for (size_t i = 0; sentences && i < sizeof of_rows / sizeof *of_rows; i++)
         if (settings_given(s, of_rows[i]))

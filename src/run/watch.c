@@ -188,9 +188,11 @@ static bool take_round(training_watch *w, const round_report *r, bool *better)
     }
     if (!check_numbers(w, r))
         return false;
-    *better = first || !now->has_dual || r->primal < now->best_primal;
+    *better = (first && !w->begun) || !now->has_dual || r->primal < now->best_primal;
     if (*better)
         now->best_primal = r->primal;
+    if (first && now->has_dual)
+        w->first_gap = best_gap(w, r);
     now->size = sizeof *now;
     w->shared |= r->shares;
     w->finished = r->finished;
@@ -307,6 +309,13 @@ void watch_start(training_watch *w, double *best_w, uint64_t n)
                        .ends = watch_ends};
     w->best_w = best_w;
     w->n = n;
+}
+
+void watch_start_at(training_watch *w, const double *weights, double primal)
+{
+    memcpy(w->best_w, weights, w->n * sizeof *w->best_w);
+    w->now.best_primal = primal;
+    w->begun = true;
 }
 
 bool watch_complete(const training_watch *w)

@@ -36,6 +36,7 @@ typedef struct training_watch {
     struct validation *validation; /* or NULL: scores the model of a round on other data */
 
     /* What it has seen */
+    bool begun; /* best_w and now.best_primal are those of weights that the training begins at */
     double first_gap;
     double told_seconds; /* of all parts of the rounds so far */
     bda_progress now;    /* of the last round; best_primal is that of best_w */
@@ -51,6 +52,8 @@ typedef struct training_watch {
 
 /* The rounds begin. best_w: [n], the caller's. */
 void watch_start(training_watch *w, double *best_w, uint64_t n);
+/* They begin at these weights [n], which are the best model until there is a better one. */
+void watch_start_at(training_watch *w, const double *weights, double primal);
 
 /* What it has seen, by one walk (base/archive.h); loading, clock and counts of messages go on from there. `last`: the run
  * had ended. watch_resume then writes the first line of the log; true: there is still nothing more to do. Collective. */

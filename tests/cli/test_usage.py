@@ -7,7 +7,7 @@ import sys
 
 import support
 
-TRAIN = """task loss cost epsilon l1-ratio feature-penalty intercept bias scale class-weight weights method gap gap-of max-rounds max-time
+TRAIN = """task loss cost epsilon l1-ratio feature-penalty intercept bias scale class-weight weights start method gap gap-of max-rounds max-time
 local-epochs a1 a2 line-search step tau beta hull accelerate history penalty balance relaxation blocks seed threads
 threads-mode log quiet progress progress-every zero-based force no-scaling validate patience column
 template trees labels min-count inference learning-epochs machine""".split()
@@ -21,7 +21,7 @@ OPTIONS = {
     "info": ["json", "top", "threads", "zero-based"],
     "select": ["folds", "costs", "l1-ratios", "score", "one-standard-error", "calibrate", "groups",
                "json", "format", "label", "missing", "output"] +
-              [o for o in TRAIN if o not in "cost l1-ratio log column template trees labels min-count validate "
+              [o for o in TRAIN if o not in "cost l1-ratio log start column template trees labels min-count validate "
                "patience".split()],
     "bench": """methods losses cost blocks ranks threads with gap max-rounds max-time repeat optimum no-reference output
                 calibrate quiet""".split(),
