@@ -436,7 +436,7 @@ typedef struct bda_trials {
 } bda_trials;
 
 /* Trains with each of the trials on the data without each of the folds in turn, and scores what was held out. Trainings of
- * a fold begin where those before them lead, so costs should increase; what they end at has the gap that is asked for.
+ * a fold may begin where those before them lead, so costs should increase; what they end at has the gap that is asked for.
  * Folds go side by side on the threads of the training, and on ranks if there are no more of them than folds: each fold is
  * then trained on one rank, and where there is room for it all ranks get all of the data. Otherwise all ranks train one fold
  * after the other together. score: [count][folds]. early: how many trainings stopped before the gap was reached; may be

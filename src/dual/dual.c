@@ -471,7 +471,7 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
     for (int j = 0; j < BLOCK_TRIALS; j++)
         r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
     watch->facts = tell_facts(r);
-    return true;
+    return !options->from || dual_begin_at(r, options->from, err);
 }
 
 void dual_close(dual_run *r)

@@ -70,6 +70,9 @@ bool dual_open(dual_run *r, const preset *preset, problem *p, const method_optio
                bda_error *err);
 /* alpha and v of the weights that the training begins at, where there are any; see problem/start.h. */
 bool dual_begin(dual_run *r, const watch *watch, bda_error *err);
+/* From alpha = 0 to a point that is known, as far that way as f falls; not for all kinds of blocks, of which the others stay
+ * where they are. One vector. */
+bool dual_begin_at(dual_run *r, const dual_point *from, bda_error *err);
 void dual_close(dual_run *r);
 /* Primal, dual and gap at w and alpha, reported to the watch as round t; true: stop. */
 bool dual_evaluate(dual_run *r, uint64_t t);

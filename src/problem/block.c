@@ -99,6 +99,19 @@ void block_solve(block *b, const subproblem *s, double *dv, block_direction *d)
         b->kind->ray(b, s->trials, s->trial, d->change, NULL);
 }
 
+void block_begin(block *b, const double *alpha, int trials, const double *trial, double *dv, block_direction *d)
+{
+    const uint64_t n = b->p->n;
+    *d = (block_direction){0};
+    b->kind->begin(b, alpha);
+    memset(dv, 0, n * sizeof *dv);
+    b->kind->image(b, dv);
+    d->largest = vec_largest(dv, n, 1);
+    b->kind->describe(b, d);
+    if (!b->p->loss->quadratic_dual)
+        b->kind->ray(b, trials, trial, d->change, NULL);
+}
+
 void block_solve_ahead(block *b, const subproblem *s, double beta, double *dv, block_direction *d)
 {
     const uint64_t n = b->p->n;

@@ -77,6 +77,8 @@ typedef struct block_kind {
     /* A new block at alpha = 0 for the rows given in `b`, which it copies to the front of its own structure. */
     block *(*open)(arena *memory, const block *b, bda_error *err);
     void (*close)(block *b); /* what is not in the arena; may be NULL */
+    /* Of a block at alpha = 0: da is this alpha [rows], moved into the domain; NULL: not offered. */
+    void (*begin)(block *b, const double *alpha);
     /* One pass over what is not settled, in random order. Slopes come from `from`, changes go to `to`, which is one
      * vector u for the coupled model, and w and dv where each instance is on its own. Returns the cells visited. */
     uint64_t (*epoch)(block *b, const subproblem *s, rng *random, const double *from, double *to);
@@ -104,6 +106,10 @@ typedef struct block_kind {
 /* This rank's blocks, at alpha = 0; ended by NULL. NULL and a sentence on failure; local. */
 block **blocks_open(arena *memory, const problem *p, bda_error *err);
 void blocks_close(block **blocks);
+
+/* Of a block at alpha = 0: what block_solve gives where alpha [rows] is what it finds, at so many trial steps. Only where
+ * the kind has `begin`. */
+void block_begin(block *b, const double *alpha, int trials, const double *trial, double *dv, block_direction *d);
 
 /* dv: [n], work space that ends as X da of this block. */
 void block_solve(block *b, const subproblem *s, double *dv, block_direction *d);

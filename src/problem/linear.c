@@ -214,6 +214,19 @@ static block *linear_open(arena *memory, const block *base, bda_error *err)
     return &b->base;
 }
 
+static void linear_begin(block *base, const double *alpha)
+{
+    linear *b = (linear *)base;
+    const loss_kind kind = base->p->loss->kind;
+    for (uint32_t i = 0; i < base->count; i++) {
+        variable *v = &b->var[i];
+        const double c = linear_cost(b, kind, i, v->y);
+        v->a = linear_clip(kind, alpha[i], v->y, c);
+        if (kind == LOSS_LOGISTIC)
+            b->rest[i].now = c - v->y * v->a;
+    }
+}
+
 static uint64_t linear_epoch(block *base, const subproblem *s, rng *random, const double *from, double *to)
 {
     linear *b = (linear *)base;
@@ -370,6 +383,7 @@ static uint64_t linear_bytes(const task *t, uint64_t outputs)
 
 const block_kind linear_blocks = {
     .open = linear_open,
+    .begin = linear_begin,
     .epoch = linear_epoch,
     .image = linear_image,
     .whole_image = linear_whole_image,

@@ -34,6 +34,12 @@ typedef enum inference {
     INFERENCE_VISIT,   /* at the current u, in the first visit of each unit in an epoch, too */
 } inference;
 
+/* Where a run may begin that works on the dual. */
+typedef struct dual_point {
+    const double *alpha;     /* [rows of this rank], moved into the domain where it is outside */
+    const double *intercept; /* [outputs] the free ones */
+} dual_point;
+
 /* What the person asked for; NAN: the method's own choice. */
 typedef struct method_options {
     double a1, a2;     /* B = a1 blockdiag(Hessian) + a2 I */
@@ -47,14 +53,15 @@ typedef struct method_options {
     double gap;        /* asked for; only to choose by: the watch decides when to stop */
     bool gap_of_start; /* it is relative to the first gap, not to the objective */
     uint64_t seed;
-    int64_t history;   /* of l-commdir and lbfgs; 0: the method's own */
-    double penalty;    /* rho of admm */
-    double relaxation; /* of admm: 1 is none */
-    bool balance;      /* admm adapts rho to its residuals */
-    bool no_scaling;   /* of the outer loop: the model is w itself */
-    bool accelerate;   /* a preset of the outer loop inside an accelerated proximal point method */
-    hull_form hull;    /* which messages a round of hull sends */
-    sharing sharing;   /* --threads-mode */
+    int64_t history;        /* of l-commdir and lbfgs; 0: the method's own */
+    double penalty;         /* rho of admm */
+    double relaxation;      /* of admm: 1 is none */
+    bool balance;           /* admm adapts rho to its residuals */
+    bool no_scaling;        /* of the outer loop: the model is w itself */
+    bool accelerate;        /* a preset of the outer loop inside an accelerated proximal point method */
+    hull_form hull;         /* which messages a round of hull sends */
+    sharing sharing;        /* --threads-mode */
+    const dual_point *from; /* of one output, without --accelerate; NULL: alpha = 0 */
     /* Whose speeds auto reckons with; NULL: the usual ones. */
     const struct bda_machine *machine;
 } method_options;

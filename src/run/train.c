@@ -16,6 +16,7 @@
 #include "run/forecast.h"
 #include "run/log.h"
 #include "run/model.h"
+#include "run/path.h"
 #include "run/sized.h"
 #include "run/start.h"
 #include "run/train_sentences.h"
@@ -291,6 +292,7 @@ static bool open_plan(session *x, bda_error *err)
 {
     const bda_settings *s = x->settings;
     training *t = &x->training;
+    const training_watch *w = &x->watch;
     if (!forecast_columns(x->c, x->data, err) || !scale_open(&x->scaled, x->c, x->data, t->scale, err) ||
         !open_problem(&x->problem, x->c, &x->scaled, s, t, err) ||
         (x->start && !start_at_model(&x->problem, x->start, err)))
@@ -300,6 +302,7 @@ static bool open_plan(session *x, bda_error *err)
             return false;
         t->options.machine = &t->machine;
     }
+    t->options.from = path_point(w->path, &x->problem, t);
     x->plan = (plan){.method = {t->method}, .options = t->options};
     if (t->left_open) {
         x->plan = auto_plan(&x->problem, &t->options);
@@ -367,6 +370,8 @@ static bool run_rounds(session *x, bda_error *err)
 static bool complete_model(session *x, bda_outcome *outcome, bda_error *err)
 {
     problem *p = &x->problem;
+    if (x->watch.path)
+        path_keep_intercept(x->watch.path, p, x->best);
     if (problem_weights_differ(p))
         problem_weights(p, x->best, x->model->w);
     if (x->training.free_intercept)
@@ -390,20 +395,8 @@ static void close_session(session *x)
     scale_close(&x->scaled);
 }
 
-bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
-                     bda_outcome *outcome, bda_error *err)
-{
-    err_clear(err);
-    bda_model *start, *trained = NULL;
-    if (settings_are_of(s, "train", err) && read_start(c, s, &start, err)) {
-        trained = bda_train_from(c, d, s, start, given, outcome, err);
-        bda_model_free(start);
-    }
-    return trained;
-}
-
-bda_model *bda_train_from(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_model *start,
-                          const bda_observer *given, bda_outcome *outcome, bda_error *err)
+static bda_model *train(path *p, comm *c, const data *d, const bda_settings *s, const bda_model *start,
+                        const bda_observer *given, bda_outcome *outcome, bda_error *err)
 {
     err_clear(err);
     session x = {.c = c, .data = d, .settings = s, .start = start};
@@ -425,6 +418,7 @@ bda_model *bda_train_from(bda_comm *c, const bda_data *d, const bda_settings *s,
         .max_time = s->max_time,
         .observer = given ? &observer : NULL,
         .started = clock_now(),
+        .path = p,
         .ranks = c,
         .data = d,
     };
@@ -436,4 +430,28 @@ bda_model *bda_train_from(bda_comm *c, const bda_data *d, const bda_settings *s,
     }
     close_session(&x);
     return x.model;
+}
+
+bda_model *bda_train(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
+                     bda_outcome *outcome, bda_error *err)
+{
+    err_clear(err);
+    bda_model *start, *trained = NULL;
+    if (settings_are_of(s, "train", err) && read_start(c, s, &start, err)) {
+        trained = bda_train_from(c, d, s, start, given, outcome, err);
+        bda_model_free(start);
+    }
+    return trained;
+}
+
+bda_model *bda_train_from(bda_comm *c, const bda_data *d, const bda_settings *s, const bda_model *start,
+                          const bda_observer *given, bda_outcome *outcome, bda_error *err)
+{
+    return train(NULL, c, d, s, start, given, outcome, err);
+}
+
+bda_model *path_train(path *p, bda_comm *c, const bda_data *d, const bda_settings *s, const bda_observer *given,
+                      bda_outcome *outcome, bda_error *err)
+{
+    return train(p, c, d, s, NULL, given, outcome, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/path.h"
 #include "run/validation.h"
 
 static training_watch *of(watch *self)
@@ -246,6 +247,8 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
+    if (stop && w->path)
+        path_keep(w->path, w->start.problem, r->blocks);
     if (stop && r->for_end)
         forget_end(w, r);
     if (w->validation && !validate(w, r, stop, weights))

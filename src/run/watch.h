@@ -33,6 +33,7 @@ typedef struct training_watch {
     const data *data;              /* NULL: nobody looks whether pages of it are lost */
     comm *comm;                    /* whose rank 0 writes the log; NULL: nobody does */
     log_start start;               /* its first line, written when the method has said what it makes of its options */
+    struct path *path;             /* gets the dual point of the last round; or NULL */
     struct validation *validation; /* or NULL: scores the model of a round on other data */
 
     /* What it has seen */
