@@ -107,6 +107,15 @@ double instances_hessian_times(const instances *b, const double *bend, const dou
 /* The diagonal of X D X', of structures roughly; returns its largest element. */
 double instances_diagonal(const instances *b, const double *bend, double *out);
 
+/* C of a row with these classes, from what instances_curvature says of it. */
+static inline double instances_weight(const double *bend, uint64_t classes)
+{
+    double C = 0;
+    for (uint64_t m = 0; m < classes; m++)
+        C += bend[m];
+    return C;
+}
+
 /* Where row j of a lower triangle begins that is held row after row. */
 static inline uint64_t instances_triangle(uint64_t j)
 {

@@ -1,8 +1,8 @@
 /* instances_loss.c - what follows from the margins of a block's instances: losses, slopes, second derivatives, the
  * conjugate of the dual image. Nothing here looks at a row.
  *
- * One margin: the losses of loss_math.h, each loop written once for a constant kind. More than two classes, with
- * scores z and C the cost of class y:
+ * One margin: the losses of loss_math.h, a chunk of instances at once (jets.h). More than two classes, with scores z and
+ * C the cost of class y:
  *
  *     softmax          C (log sum_k exp(z_k) - z_y),                       s = C (e_y - p), p the probabilities
  *     Crammer-Singer   C M or C M^2, M = max(0, max_{j != y} 1 + z_j - z_y), s = r (e_y - e_j) for a j that has the
@@ -15,34 +15,11 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "problem/jets.h"
 #include "problem/loss_math.h"
 
 #define CHUNK 256
 #define MOST INSTANCES_DIRECTIONS
-
-#define KIND_DISPATCH(kind, call)                                                                                    \
-    do {                                                                                                             \
-        switch (kind) {                                                                                              \
-        case LOSS_HINGE:                                                                                             \
-            call(LOSS_HINGE);                                                                                        \
-            break;                                                                                                   \
-        case LOSS_SQUARED_HINGE:                                                                                     \
-            call(LOSS_SQUARED_HINGE);                                                                                \
-            break;                                                                                                   \
-        case LOSS_LOGISTIC:                                                                                          \
-            call(LOSS_LOGISTIC);                                                                                     \
-            break;                                                                                                   \
-        case LOSS_EPSILON_INSENSITIVE:                                                                               \
-            call(LOSS_EPSILON_INSENSITIVE);                                                                          \
-            break;                                                                                                   \
-        case LOSS_SQUARED_EPSILON_INSENSITIVE:                                                                       \
-            call(LOSS_SQUARED_EPSILON_INSENSITIVE);                                                                  \
-            break;                                                                                                   \
-        case LOSS_SQUARED_ERROR:                                                                                     \
-            call(LOSS_SQUARED_ERROR);                                                                                \
-            break;                                                                                                   \
-        }                                                                                                            \
-    } while (0)
 
 /* ---- one margin an instance --------------------------------------------------------------------------------- */
 
@@ -51,45 +28,90 @@ typedef struct target {
     double y, c;
 } target;
 
-LOSS_INLINE target target_of(const instances *b, loss_kind kind, uint64_t i)
+LOSS_INLINE target target_of(const instances *b, bool real, uint64_t i)
 {
     const problem *p = b->p;
-    if (kind >= LOSS_EPSILON_INSENSITIVE)
+    if (real)
         return (target){p->data->target.real[b->first_row + i], problem_cost(p, 0, b->first_row + i)};
     bool positive = p->data->target.class[b->first_row + i];
     return (target){positive ? 1 : -1, problem_cost(p, positive, b->first_row + i)};
 }
 
-typedef struct jet {
-    double value, slope, curve;
-    double conjugate; /* xi*(slope) */
-} jet;
-
-/* xi and its derivatives; the logistic ones from a single exponential and a single logarithm */
-LOSS_INLINE jet jet_of(loss_kind kind, double z, target t, double e)
+static bool has_numbers(const instances *b)
 {
-    if (kind != LOSS_LOGISTIC) {
-        double slope = loss_slope(kind, z, t.y, t.c, e);
-        return (jet){loss_value(kind, z, t.y, t.c, e), slope, loss_curvature(kind, z, t.y, t.c, e),
-                     loss_conjugate(kind, -slope, NAN, t.y, t.c, e)};
-    }
-    double x = -t.y * z, size = fabs(x), small = exp(-size), most = 1 / (1 + small); /* sigmoid(|x|) */
-    double rise = log1p(small), least = small * most;
-    return (jet){t.c * (positive_part(x) + rise), -t.c * t.y * (x > 0 ? most : least), t.c * least * most,
-                 -t.c * (least > 0 ? least * size + rise : 0)};
+    return b->p->loss->kind >= LOSS_EPSILON_INSENSITIVE;
 }
 
-LOSS_INLINE void slopes(const instances *b, const double *z, double *s, loss_kind kind)
+/* How many instances the chunk from `first` on has. */
+static int chunk_of(const instances *b, uint64_t first)
 {
-    for (uint64_t i = 0; i < b->count; i++)
-        s[i] = -jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).slope;
+    return b->count - first < JETS ? (int)(b->count - first) : JETS;
+}
+
+/* The losses of a chunk of instances, whose margins are in x. */
+static void take_chunk(const instances *b, uint64_t first, int count, jets *x)
+{
+    const bool real = has_numbers(b);
+    for (int i = 0; i < count; i++) {
+        target t = target_of(b, real, first + (uint64_t)i);
+        x->y[i] = t.y;
+        x->c[i] = t.c;
+    }
+    jets_take(x, b->p->loss->kind, count, b->p->epsilon);
+}
+
+static void take_chunk_at(const instances *b, const double *z, uint64_t first, int count, jets *x)
+{
+    memcpy(x->z, z + first, (size_t)count * sizeof *z);
+    take_chunk(b, first, count, x);
+}
+
+static void linear_slopes(const instances *b, const double *z, double *s)
+{
+    jets x;
+    for (uint64_t first = 0; first < b->count; first += JETS) {
+        const int count = chunk_of(b, first);
+        take_chunk_at(b, z, first, count, &x);
+        for (int i = 0; i < count; i++)
+            s[first + (uint64_t)i] = -x.slope[i];
+    }
+}
+
+static void linear_curvature(const instances *b, const double *z, double *bend)
+{
+    jets x;
+    for (uint64_t first = 0; first < b->count; first += JETS) {
+        const int count = chunk_of(b, first);
+        take_chunk_at(b, z, first, count, &x);
+        memcpy(bend + first, x.curve, (size_t)count * sizeof *bend);
+    }
+}
+
+static point_sums linear_point(const instances *b, const double *z, double *s)
+{
+    sum values = {0, 0}, conjugates = {0, 0};
+    jets x;
+    for (uint64_t first = 0; first < b->count; first += JETS) {
+        const int count = chunk_of(b, first);
+        double value = 0, conjugate = 0;
+        take_chunk_at(b, z, first, count, &x);
+        for (int i = 0; i < count; i++) {
+            s[first + (uint64_t)i] = -x.slope[i];
+            value += x.value[i];
+            conjugate += x.conjugate[i];
+        }
+        sum_add(&values, value);
+        sum_add(&conjugates, conjugate);
+    }
+    return (point_sums){sum_value(&values), sum_value(&conjugates)};
 }
 
 LOSS_INLINE double gap_sum(const instances *b, const double *z, const double *s, loss_kind kind)
 {
+    const bool real = has_numbers(b);
     sum all = {0, 0};
     for (uint64_t i = 0; i < b->count; i++) {
-        target t = target_of(b, kind, i);
+        target t = target_of(b, real, i);
         sum_add(&all, loss_gap(kind, z[i], s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
     }
     return sum_value(&all);
@@ -97,36 +119,31 @@ LOSS_INLINE double gap_sum(const instances *b, const double *z, const double *s,
 
 LOSS_INLINE double conjugate(const instances *b, const double *s, loss_kind kind)
 {
+    const bool real = has_numbers(b);
     sum all = {0, 0};
     for (uint64_t i = 0; i < b->count; i++) {
-        target t = target_of(b, kind, i);
+        target t = target_of(b, real, i);
         sum_add(&all, loss_conjugate(kind, s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
     }
     return sum_value(&all);
 }
 
-LOSS_INLINE void curvature(const instances *b, const double *z, double *bend, loss_kind kind)
+static double linear_gap(const instances *b, const double *z, const double *s)
 {
-    for (uint64_t i = 0; i < b->count; i++)
-        bend[i] = jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon).curve;
+    double all = NAN;
+#define CALL(kind) all = gap_sum(b, z, s, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return all;
 }
 
-LOSS_INLINE point_sums point(const instances *b, const double *z, double *s, loss_kind kind)
+static double linear_conjugate(const instances *b, const double *s)
 {
-    sum values = {0, 0}, conjugates = {0, 0};
-    for (uint64_t first = 0, end; first < b->count; first = end) {
-        double value = 0, conjugate = 0;
-        end = b->count - first < CHUNK ? b->count : first + CHUNK;
-        for (uint64_t i = first; i < end; i++) {
-            jet x = jet_of(kind, z[i], target_of(b, kind, i), b->p->epsilon);
-            s[i] = -x.slope;
-            value += x.value;
-            conjugate += x.conjugate;
-        }
-        sum_add(&values, value);
-        sum_add(&conjugates, conjugate);
-    }
-    return (point_sums){sum_value(&values), sum_value(&conjugates)};
+    double all = NAN;
+#define CALL(kind) all = conjugate(b, s, kind)
+    KIND_DISPATCH(b->p->loss->kind, CALL);
+#undef CALL
+    return all;
 }
 
 /* ---- sums along directions ---------------------------------------------------------------------------------- */
@@ -190,39 +207,45 @@ LOSS_INLINE void add_outer(along_sums *a, double curve, const double *dir)
     }
 }
 
-/* m: that of a, and second: its own; constants where the loop is to be quick */
-LOSS_INLINE void along(const instances *b, const double *z, const double *const *q, const double *t, along_sums *a,
-                       loss_kind kind, int m, bool second)
+/* The sums of a chunk, in registers where m is a constant. */
+LOSS_INLINE void along_chunk(const jets *x, uint64_t first, int count, const double *const *q, along_sums *a, int m)
 {
-    for (uint64_t from = 0, end; from < b->count; from = end) {
-        double value = 0, gradient[MOST] = {0}; /* of a chunk, in registers */
-        end = b->count - from < CHUNK ? b->count : from + CHUNK;
-        for (uint64_t i = from; i < end; i++) {
-            jet x = jet_of(kind, moved(z, m, q, t, i), target_of(b, kind, i), b->p->epsilon);
-            value += x.value;
+    double value = 0, gradient[MOST] = {0};
+    for (int i = 0; i < count; i++) {
+        value += x->value[i];
+        for (int k = 0; k < m; k++)
+            gradient[k] += x->slope[i] * q[k][first + (uint64_t)i];
+        if (a->second && x->curve[i] != 0) {
+            double dir[MOST];
             for (int k = 0; k < m; k++)
-                gradient[k] += x.slope * q[k][i];
-            if (second && x.curve != 0) {
-                double dir[MOST];
-                for (int k = 0; k < m; k++)
-                    dir[k] = q[k][i];
-                add_outer(a, x.curve, dir);
-            }
+                dir[k] = q[k][first + (uint64_t)i];
+            add_outer(a, x->curve[i], dir);
         }
-        a->value = value;
-        memcpy(a->gradient, gradient, sizeof gradient);
-        end_chunk(a);
     }
+    a->value = value;
+    memcpy(a->gradient, gradient, sizeof gradient);
+    end_chunk(a);
 }
 
-/* The searches of losses with kinks go along one direction. */
-LOSS_INLINE void along_any(const instances *b, const double *z, const double *const *q, const double *t,
-                           along_sums *a, loss_kind kind)
+static void linear_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
+                         double *value, double *gradient, double *hessian)
 {
-    if (a->m == 1 && !a->second)
-        along(b, z, q, t, a, kind, 1, false);
-    else
-        along(b, z, q, t, a, kind, a->m, a->second);
+    along_sums a;
+    jets x;
+    sums_open(&a, m, gradient, hessian);
+    for (uint64_t first = 0; first < b->count; first += JETS) {
+        const int count = chunk_of(b, first);
+        memcpy(x.z, z + first, (size_t)count * sizeof *z);
+        for (int k = 0; k < m; k++)
+            for (int i = 0; i < count; i++)
+                x.z[i] += t[k] * q[k][first + (uint64_t)i];
+        take_chunk(b, first, count, &x);
+        if (m == 1) /* the searches of losses with kinks go along one direction */
+            along_chunk(&x, first, count, q, &a, 1);
+        else
+            along_chunk(&x, first, count, q, &a, m);
+    }
+    sums_write(&a, value, gradient, hessian);
 }
 
 /* ---- more than two classes ---------------------------------------------------------------------------------- */
@@ -452,59 +475,7 @@ const primal_kind crammer_singer_primal = {
     .along = svm_along,
 };
 
-/* ---- one margin: which loss ---------------------------------------------------------------------------------- */
-
-static void linear_slopes(const instances *b, const double *z, double *s)
-{
-#define CALL(kind) slopes(b, z, s, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-}
-
-static point_sums linear_point(const instances *b, const double *z, double *s)
-{
-    point_sums at = {NAN, NAN};
-#define CALL(kind) at = point(b, z, s, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    return at;
-}
-
-static double linear_conjugate(const instances *b, const double *s)
-{
-    double all = NAN;
-#define CALL(kind) all = conjugate(b, s, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    return all;
-}
-
-static double linear_gap(const instances *b, const double *z, const double *s)
-{
-    double all = NAN;
-#define CALL(kind) all = gap_sum(b, z, s, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    return all;
-}
-
-static void linear_curvature(const instances *b, const double *z, double *bend)
-{
-#define CALL(kind) curvature(b, z, bend, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-}
-
-static void linear_along(const instances *b, const double *z, int m, const double *const *q, const double *t,
-                         double *value, double *gradient, double *hessian)
-{
-    along_sums a;
-    sums_open(&a, m, gradient, hessian);
-#define CALL(kind) along_any(b, z, q, t, &a, kind)
-    KIND_DISPATCH(b->p->loss->kind, CALL);
-#undef CALL
-    sums_write(&a, value, gradient, hessian);
-}
+/* ---- kinds ---------------------------------------------------------------------------------------------------- */
 
 const primal_kind linear_primal = {
     .margins = rows_margins,
