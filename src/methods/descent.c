@@ -1,6 +1,7 @@
 /* descent.c - see descent.h. */
 #include "methods/descent.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,9 +153,11 @@ static void certify(descent *r, uint64_t t)
     round_report *report = &r->report;
     double dual, gap;
     bound(r, &dual, &gap);
-    bool best = (t > 0 || r->p->start) && dual < r->best_dual;
+    /* The gap of a point and its own s is exact where the difference of both objectives drowns in rounding. */
+    const bool told = t > 0 || r->p->start;
+    const bool best = told && dual - r->best_dual < 4 * DBL_EPSILON * fabs(r->best_dual);
     report->primal = r->primal;
-    report->dual = best ? dual : r->best_dual;
+    report->dual = told ? fmin(dual, r->best_dual) : r->best_dual;
     report->gap = best ? gap : fmax(0, r->primal + r->best_dual);
     r->best_dual = fmin(r->best_dual, dual);
 }

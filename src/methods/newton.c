@@ -66,9 +66,23 @@ static void sum_matrix(newton *x)
     r->report.epochs += 1;
 }
 
+/* Any number may be added to all free intercepts of several labels: the matrix is singular along these. What is added here
+ * leaves their sum where it is, and changes no other direction. */
+static void hold_intercepts(newton *x)
+{
+    const uint64_t n = x->r.p->n, free = x->r.p->penalty.free;
+    double mean = 0;
+    for (uint64_t j = n - free; j < n; j++)
+        mean += x->matrix[j * n + j] / (double)free;
+    for (uint64_t j = n - free; free > 1 && j < n; j++)
+        for (uint64_t i = n - free; i <= j; i++)
+            x->matrix[j * n + i] += mean;
+}
+
 bool newton_factor(newton *x)
 {
     sum_matrix(x);
+    hold_intercepts(x);
     return dense_factor(x->matrix, x->r.p->n);
 }
 

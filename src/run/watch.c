@@ -1,6 +1,7 @@
 /* watch.c - see watch.h. */
 #include "run/watch.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -178,6 +179,14 @@ static void take_gap(training_watch *w, double gap)
     w->watch.to_go = w->now.has_dual && w->target > 0 ? gap_to_judge(w) / w->target : INFINITY;
 }
 
+/* Has it the best objective in double precision, and a smaller gap? The gap, a sum of what cannot be negative, still tells
+ * models apart whose objectives are the same but for rounding. */
+static bool is_nearer(const bda_progress *now, const round_report *r)
+{
+    const double rounding = 4 * DBL_EPSILON * fabs(now->best_primal);
+    return r->primal - now->best_primal <= rounding && r->gap < now->relative_gap * fabs(now->best_primal);
+}
+
 /* What round r changes in what was seen; `better`: its model is the best so far. False: no numbers. */
 static bool take_round(training_watch *w, const round_report *r, bool *better)
 {
@@ -189,8 +198,9 @@ static bool take_round(training_watch *w, const round_report *r, bool *better)
     }
     if (!check_numbers(w, r))
         return false;
-    *better = (first && !w->begun) || !now->has_dual || r->primal < now->best_primal;
-    if (*better)
+    const bool least = (first && !w->begun) || !now->has_dual || r->primal < now->best_primal;
+    *better = least || is_nearer(now, r);
+    if (least)
         now->best_primal = r->primal;
     if (first && now->has_dual)
         w->first_gap = best_gap(w, r);

@@ -10,6 +10,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import support  # noqa: E402
 
+# What others compute is small, and threads of OpenBLAS that wait for each other hardly move on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.dirname(support.BDA)
 PACKAGE = os.path.join(BUILD, "python")

@@ -76,6 +76,20 @@ class Optima(unittest.TestCase):
                 self.close(ours, theirs)
         self.assertEqual(bda.Classifier(intercept="free", fit_intercept=False).fit(X, y).intercept_, 0)
 
+    def test_all_digits(self):
+        """Models whose objectives differ by rounding alone: the nearest to the optimum is kept, and free intercepts of
+        several labels, to which any number may be added, stay where they are."""
+        for seed in range(12):
+            draw = np.random.default_rng(seed)
+            X, y, copies = draw.normal(size=(15, 30)), draw.permutation(np.arange(15) % 3), draw.integers(1, 5, 15)
+            for more in ({}, {"intercept": "free"}, {"l1_ratio": 0.5}, {"l1_ratio": 0.5, "intercept": "free"}):
+                model = bda.Classifier("logistic", tol=0, max_iter=10**5, **more)
+                weighted = clone(model).fit(X, y, sample_weight=copies)
+                copied = clone(model).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+                with self.subTest(seed=seed, more=more):
+                    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-11)
+                    self.assertLess(np.abs(weighted.intercept_).max(), 100)
+
     def test_without_intercept(self):
         X, y = load_iris(return_X_y=True)
         ours = bda.Classifier("logistic", C=2, fit_intercept=False, tol=1e-10).fit(X, y)
