@@ -94,6 +94,42 @@ class Archives(support.Case):
         self.assertEqual(said.split(), [backend.version(), self.path("site/bda/__init__.py")])
 
 
+@support.unittest.skipUnless(shutil.which("gcc") and shutil.which("abidw"), "no gcc or abigail-tools")
+class Interface(support.Case):
+    def compared(self, pattern="", by="", count=1):
+        """Status and words of tools/abi for a header in which something was changed."""
+        header, found = re.subn(pattern, by, backend.read("include", "bda.h"), count=1, flags=re.M) if pattern else (
+            backend.read("include", "bda.h"), count)
+        self.assertEqual(found, count)
+        self.write("bda.h", header)
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "abi"), self.path("bda.h")],
+                              capture_output=True, text=True, timeout=support.TIMEOUT)
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout
+
+    def test_programs_of_the_last_release_go_on(self):
+        status, words = self.compared()
+        self.assertEqual(status, 0, words)
+
+    def test_what_breaks_them_is_found(self):
+        for pattern, by, words in ((r"^BDA_API bool bda_is_model.*$", "", "Removed function"),
+                                   (r"^    double seconds;", "    double earlier;\n    double seconds;", "'seconds'"),
+                                   (r"BDA_FAILED = 1", "BDA_FAILED = 3", "enumerator"),
+                                   (r"const double \*label; ", "const float *label; ", "'label'"),
+                                   (r"^    bda_status status;", "    int extra;\n    bda_status status;", "offset changed")):
+            with self.subTest(pattern=pattern):
+                status, said = self.compared(pattern, by)
+                self.assertEqual(status, 1, said)
+                self.assertIn(words, said)
+
+    def test_what_is_added_breaks_nothing(self):
+        for pattern, by in ((r"^BDA_API bool bda_is_model", "BDA_API bool bda_new(int);\nBDA_API bool bda_is_model"),
+                            (r"^(    bda_error data;.*)$", r"\1\n    double more;")):
+            with self.subTest(pattern=pattern):
+                status, said = self.compared(pattern, by)
+                self.assertEqual(status, 0, said)
+
+
 class Version(support.Case):
     """The header has it; what must repeat it says the same."""
 
