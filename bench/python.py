@@ -136,7 +136,10 @@ def serve(path, task, dense):
     import bda
     warnings.simplefilter("ignore")
     X, y = load_svmlight_file(path)
-    X = X.toarray() if dense else X
+    if dense:
+        X = X.toarray()
+    else:  # liblinear within scikit-learn refuses others
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     if task == "classify":
         y = np.where(y == y.max(), 1.0, -1.0)
     SGD_ROWS[0] = len(y)

@@ -55,6 +55,17 @@ def intercept_of(kind, scaling):
     return {**values, "intercept": kind} if known else values
 
 
+def two_numbers(y):
+    """What np.unique(y, return_inverse=True) says of whole numbers of which there are two, without sorting; else None."""
+    if y.dtype.kind not in "biuf" or not len(y):
+        return None
+    low, high = y.min(), y.max()
+    upper = y == high
+    if low == high or int(low) != low or int(high) != high or np.count_nonzero(y == low) + np.count_nonzero(upper) != len(y):
+        return None
+    return np.array([low, high]), upper.astype(np.intp)
+
+
 class Narrator:
     """What `verbose` prints: 1 a line each second and one at the end, 2 each round."""
 
@@ -85,6 +96,12 @@ class Linear(BaseEstimator):
             cls.__signature__ = signature_without_options(cls)
 
     # ---- parameters ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _get_param_names(cls):
+        if "_parameters" not in vars(cls):  # scikit-learn would look at the signature each time
+            cls._parameters = super()._get_param_names()
+        return list(cls._parameters)
 
     def _take_options(self, options):
         for name, value in options.items():
@@ -376,9 +393,8 @@ class Classifier(ClassifierMixin, Linear):
     def _given(self, X, y, sample_weight):
         """Rows, codes of their labels, weights, and options that depend on them."""
         X, y = self._check(X, y)
-        check_classification_targets(y)
         if sample_weight is not None:
-            X, y, sample_weight = self._weighted(X, y, sample_weight)
+            X, y, sample_weight = weighted(X, y, sample_weight)
         self.classes_, codes = self._coded(y)
         self._at_least_two_classes()
         self.n_samples_seen_ = X.shape[0]
@@ -386,7 +402,10 @@ class Classifier(ClassifierMixin, Linear):
 
     def _coded(self, y):
         """The distinct labels of all ranks, and the place of each among them."""
-        classes, codes = np.unique(y, return_inverse=True)
+        two = two_numbers(y)
+        if two is None:
+            check_classification_targets(y)
+        classes, codes = two or np.unique(y, return_inverse=True)
         if self.comm is not None:
             own = classes
             classes = np.unique(np.concatenate(self.comm.allgather(own)))
@@ -474,9 +493,6 @@ class Classifier(ClassifierMixin, Linear):
             return -np.logaddexp(0, np.column_stack([scores, -scores]))
         scores = scores - scores.max(axis=1, keepdims=True)
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-
-    def _weighted(self, X, y, sample_weight):
-        return weighted(X, y, sample_weight)
 
 
 class Regressor(RegressorMixin, Linear):

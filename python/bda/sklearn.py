@@ -8,7 +8,6 @@ import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
 
 from ._estimators import Classifier, Linear, Regressor, intercept_of, weighted
 from ._library import Error, SettingError
@@ -80,9 +79,8 @@ class AlikeClassifier(Alike, Classifier):
         """X: dense or sparse, [samples, features]; y: [samples] labels; sample_weight: [samples] factors of C."""
         self._check_parameters()
         X, y = self._check(X, y)
-        check_classification_targets(y)
         if sample_weight is not None:
-            X, y, sample_weight = self._weighted(X, y, sample_weight)
+            X, y, sample_weight = weighted(X, y, sample_weight)
         self.classes_, codes = self._coded(y)
         self._at_least_two_classes()
         self.n_samples_seen_ = X.shape[0]
