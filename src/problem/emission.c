@@ -10,9 +10,10 @@
 
 typedef double lanes_vector __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
-/* The first 4 `vectors` tags from w on, vectors a constant; w and S begin with the first of them. */
-LANES_INLINE void token_scores(const rows *r, rows_form form, uint64_t i, const double *w, uint64_t T, int vectors,
-                               double *S)
+/* The first 4 `vectors` tags from w on, vectors a constant; w and S begin with the first of them. Cells are
+ * asked for up to `last`. */
+LANES_INLINE void token_scores(const rows *r, rows_form form, uint64_t i, uint64_t last, const double *w, uint64_t T,
+                               int vectors, double *S)
 {
     lanes_vector s[MOST_VECTORS];
     for (int k = 0; k < vectors; k++)
@@ -23,7 +24,7 @@ LANES_INLINE void token_scores(const rows *r, rows_form form, uint64_t i, const 
     ROWS_UNSTORED(r, i, ADD(c, x));
     const uint64_t end = r->start[i + 1];
     for (uint64_t j = r->start[i]; j < end; j++) {
-        if (j + CELLS_AHEAD < end) {
+        if (j + CELLS_AHEAD < last) { /* those of the next row, too */
             const double *ahead = w + rows_column(r, form, j + CELLS_AHEAD) * T;
             for (int k = 0; k < LANES * vectors; k += ROWS_LINE / (int)sizeof *w)
                 __builtin_prefetch(ahead + k);
@@ -40,14 +41,15 @@ LANES_INLINE void all_scores(const rows *r, rows_form form, uint64_t first, uint
                              int stride, double *S)
 {
     const int vectors = stride / LANES;
+    const uint64_t last = r->start[first + count];
     for (uint64_t t = 0; t < count; t++, S += stride) {
         int k = 0;
         for (; vectors - k >= MOST_VECTORS; k += MOST_VECTORS)
-            token_scores(r, form, first + t, w + LANES * k, (uint64_t)T, MOST_VECTORS, S + LANES * k);
+            token_scores(r, form, first + t, last, w + LANES * k, (uint64_t)T, MOST_VECTORS, S + LANES * k);
         switch (vectors - k) {
 #define CASE(rest)                                                                                                   \
     case rest:                                                                                                       \
-        token_scores(r, form, first + t, w + LANES * k, (uint64_t)T, rest, S + LANES * k);                           \
+        token_scores(r, form, first + t, last, w + LANES * k, (uint64_t)T, rest, S + LANES * k);                     \
         break
             CASE(1);
             CASE(2);

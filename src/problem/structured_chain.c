@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/rows_math.h"
+#include "problem/chain_image.h"
 #include "problem/emission.h"
 #include "problem/kinds.h"
 #include "problem/structured.h"
@@ -260,33 +261,6 @@ static void chain_spread(const structured *s, uint32_t i, double *x, const doubl
 
 /* ---- products ------------------------------------------------------------------------------------------------ */
 
-/* x_a' H x_b of two rows; their columns increase. */
-ROWS_INLINE double row_product(const structured *s, uint64_t a, uint64_t b, rows_form form)
-{
-    const rows *r = &s->p->rows;
-    const double *h = s->h;
-    const uint64_t T = (uint64_t)s->tags, end_a = r->start[a + 1], end_b = r->start[b + 1];
-    double all = r->bias * r->bias * (h && r->bias != 0 ? h[(r->columns - 1) * T] : 1);
-    for (uint64_t j = r->start[a], k = r->start[b]; j < end_a && k < end_b;) {
-        const uint32_t at_j = rows_column(r, form, j), at_k = rows_column(r, form, k);
-        if (at_j == at_k)
-            all += rows_value(r, form, a, j) * rows_value(r, form, b, k) * (h ? h[at_j * T] : 1);
-        j += at_j <= at_k;
-        k += at_k <= at_j;
-    }
-    return all;
-}
-
-static double token_product(const structured *s, uint32_t i, uint32_t t, uint32_t k)
-{
-    const uint64_t first = structured_row(s, i);
-    double product = 0;
-#define CALL(form) product = row_product(s, first + t, first + k, form)
-    ROWS_DISPATCH(s->p->rows.form, CALL);
-#undef CALL
-    return product;
-}
-
 /* Where the columns of the cells gone through were seen last: chains of cells with the same column, found through a
  * hash table. */
 typedef struct cell_chains {
@@ -375,42 +349,91 @@ static uint32_t wrong_tokens(uint32_t length, const uint16_t *y, const uint16_t 
     return wrong;
 }
 
+/* phi_y'phi_z, but for transitions, from the products of the wrong tokens of both. */
+static double product_by_kernel(const structured *s, uint32_t i, const uint16_t *y, uint32_t wrong, const uint16_t *z)
+{
+    const uint32_t length = structured_length(s, i), *mine = s->token, *theirs = s->token + s->longest;
+    const uint16_t *g = structured_gold(s, i);
+    const float *K = s->kernel[i];
+    const uint32_t other = wrong_tokens(length, z, g, s->token + s->longest);
+    double all = 0;
+    for (uint32_t a = 0; a < wrong; a++)
+        for (uint32_t b = 0; b < other; b++) {
+            const uint32_t t = mine[a], k = theirs[b];
+            const int alike = (g[t] == g[k]) - (g[t] == z[k]) - (y[t] == g[k]) + (y[t] == z[k]);
+            if (alike != 0)
+                all += alike * (double)K[(uint64_t)t * length + k];
+        }
+    return all;
+}
+
+/* The same of a long sentence, from the image of phi_y. */
+static double product_by_image(const structured *s, uint32_t i, const chain_image *image, const uint16_t *z)
+{
+    const uint64_t first = structured_row(s, i);
+    const uint32_t length = structured_length(s, i);
+    const uint16_t *g = structured_gold(s, i);
+    double all = 0;
+    for (uint32_t t = 0; t < length; t++)
+        if (z[t] != g[t])
+            all += chain_image_times(image, first + t, g[t]) - chain_image_times(image, first + t, z[t]);
+    return all;
+}
+
+static bool make_image(const structured *s, uint32_t i, const uint16_t *y, chain_image *image)
+{
+    const rows *r = &s->p->rows;
+    const uint64_t first = structured_row(s, i);
+    const uint32_t length = structured_length(s, i);
+    const uint16_t *g = structured_gold(s, i);
+    uint64_t entries = 0;
+    for (uint32_t t = 0; t < length; t++)
+        entries += y[t] != g[t] ? 2 * chain_image_entries(r, first + t) : 0;
+    if (!chain_image_open(image, r, (uint64_t)s->tags, s->h, entries))
+        return false;
+    for (uint32_t t = 0; t < length; t++)
+        if (y[t] != g[t]) {
+            chain_image_add(image, first + t, g[t], 1);
+            chain_image_add(image, first + t, y[t], -1);
+        }
+    return true;
+}
+
+/* The transitions of phi_y, which pair has, times those of phi_z. */
+static double product_of_transitions(const structured *s, uint32_t i, const double *pair, const uint16_t *z)
+{
+    const uint64_t T = (uint64_t)s->tags, stride = (uint64_t)s->stride;
+    const uint16_t *g = structured_gold(s, i);
+    const double *h = s->h ? s->h + s->p->rows.columns * T : NULL;
+    uint64_t from_g = T, from_z = T;
+    double all = 0;
+    for (uint32_t t = 0; t < structured_length(s, i); t++) {
+        if (g[t] != z[t] || from_g != from_z)
+            all += pair[from_g * stride + g[t]] * (h ? h[from_g * T + g[t]] : 1) -
+                   pair[from_z * stride + z[t]] * (h ? h[from_z * T + z[t]] : 1);
+        from_g = g[t];
+        from_z = z[t];
+    }
+    return all;
+}
+
 /* With phi_y = sum over wrong tokens t of x_t (e_gold - e_y), and transitions. */
 static bool chain_products(structured *s, uint32_t i, const uint16_t *y, uint32_t count,
                            const uint16_t *const *others, double *product)
 {
     const uint32_t length = structured_length(s, i);
     const uint16_t *g = structured_gold(s, i);
-    const uint64_t T = (uint64_t)s->tags, stride = (uint64_t)s->stride;
-    uint32_t *mine = s->token, *theirs = s->token + s->longest, wrong = wrong_tokens(length, y, g, mine);
-    if (!make_kernel(s, i))
+    chain_image image = {0};
+    if (!make_kernel(s, i) || (!s->kernel[i] && !make_image(s, i, y, &image)))
         return false;
-    const float *K = s->kernel[i];
-    const double *pair = s->x + (uint64_t)length * stride; /* transitions of phi_y */
-    const double *h = s->h ? s->h + s->p->rows.columns * T : NULL;
+    const uint32_t wrong = wrong_tokens(length, y, g, s->token);
     chain_count(s, i, 1, g, y, s->x);
-    for (uint32_t o = 0; o < count; o++) {
-        const uint16_t *z = others[o];
-        const uint32_t other = wrong_tokens(length, z, g, theirs);
-        double all = 0;
-        for (uint32_t a = 0; a < wrong; a++)
-            for (uint32_t b = 0; b < other; b++) {
-                const uint32_t t = mine[a], k = theirs[b];
-                const int alike = (g[t] == g[k]) - (g[t] == z[k]) - (y[t] == g[k]) + (y[t] == z[k]);
-                if (alike != 0)
-                    all += alike * (K ? (double)K[(uint64_t)t * length + k] : token_product(s, i, t, k));
-            }
-        uint64_t from_g = T, from_z = T;
-        for (uint32_t t = 0; t < length; t++) {
-            if (g[t] != z[t] || from_g != from_z)
-                all += pair[from_g * stride + g[t]] * (h ? h[from_g * T + g[t]] : 1) -
-                       pair[from_z * stride + z[t]] * (h ? h[from_z * T + z[t]] : 1);
-            from_g = g[t];
-            from_z = z[t];
-        }
-        product[o] = all;
-    }
+    for (uint32_t o = 0; o < count; o++)
+        product[o] = (s->kernel[i] ? product_by_kernel(s, i, y, wrong, others[o])
+                                   : product_by_image(s, i, &image, others[o])) +
+                     product_of_transitions(s, i, s->x + (uint64_t)length * (uint64_t)s->stride, others[o]);
     chain_count(s, i, -1, g, y, s->x); /* they are whole numbers: 0 again */
+    chain_image_close(&image);
     return true;
 }
 
@@ -427,29 +450,59 @@ static double lanes_dot(const double *a, const double *b, uint64_t n)
     return (s0 + s1) + (s2 + s3);
 }
 
-/* Without the products of all tokens a bound of the part of tokens: (sum_t |x_t| |x of token t|)^2 */
+/* |X x|^2 of the tokens from the products of all pairs; those that do not change are left out. */
+static double norm_by_kernel(const structured *s, uint32_t i, const double *x)
+{
+    const uint64_t length = structured_length(s, i), stride = (uint64_t)s->stride;
+    const float *K = s->kernel[i];
+    double all = 0;
+    uint32_t changed = 0;
+    for (uint64_t t = 0; t < length; t++) {
+        const double own = lanes_dot(x + t * stride, x + t * stride, stride);
+        if (own == 0)
+            continue;
+        all += K[t * length + t] * own;
+        for (uint32_t a = 0; a < changed; a++) {
+            const uint64_t k = s->token[a];
+            all += 2 * K[t * length + k] * lanes_dot(x + t * stride, x + k * stride, stride);
+        }
+        s->token[changed++] = (uint32_t)t;
+    }
+    return all;
+}
+
+/* The same of a long sentence; NAN: no memory. */
+static double norm_by_image(const structured *s, uint32_t i, const double *x)
+{
+    const rows *r = &s->p->rows;
+    const uint64_t first = structured_row(s, i), length = structured_length(s, i), stride = (uint64_t)s->stride;
+    uint64_t entries = 0;
+    for (uint64_t t = 0; t < length; t++)
+        for (int j = 0; j < s->tags; j++)
+            entries += x[t * stride + (uint64_t)j] != 0 ? chain_image_entries(r, first + t) : 0;
+    chain_image image;
+    if (!chain_image_open(&image, r, (uint64_t)s->tags, s->h, entries))
+        return NAN;
+    for (uint64_t t = 0; t < length; t++)
+        for (uint64_t j = 0; j < (uint64_t)s->tags; j++)
+            if (x[t * stride + j] != 0)
+                chain_image_add(&image, first + t, j, x[t * stride + j]);
+    const double all = chain_image_norm(&image);
+    chain_image_close(&image);
+    return all;
+}
+
 double structured_chain_norm(structured *s, uint32_t i, const double *x)
 {
     const uint64_t length = structured_length(s, i), stride = (uint64_t)s->stride, T = (uint64_t)s->tags;
     if (!make_kernel(s, i))
         return NAN;
-    const float *K = s->kernel[i];
     const double *pair = x + length * stride, *h = s->h ? s->h + s->p->rows.columns * T : NULL;
-    double all = 0, bound = 0;
-    for (uint64_t t = 0; t < length; t++) {
-        const double own = lanes_dot(x + t * stride, x + t * stride, stride);
-        if (!K) {
-            bound += sqrt(own * token_product(s, i, (uint32_t)t, (uint32_t)t));
-            continue;
-        }
-        all += K[t * length + t] * own;
-        for (uint64_t k = 0; k < t; k++)
-            all += 2 * K[t * length + k] * lanes_dot(x + t * stride, x + k * stride, stride);
-    }
+    double all = s->kernel[i] ? norm_by_kernel(s, i, x) : norm_by_image(s, i, x);
     for (uint64_t k = 0; k <= T; k++)
         for (uint64_t j = 0; j < T; j++)
             all += pair[k * stride + j] * pair[k * stride + j] * (h ? h[k * T + j] : 1);
-    return all + bound * bound;
+    return all;
 }
 
 /* |phi|^2 <= (2 sum_t |x_t|)^2 + (2 length)^2 */

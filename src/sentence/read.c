@@ -310,7 +310,7 @@ static bool take_text(comm *c, reading *r, const corpus_request *q, bool shared,
     return true;
 }
 
-/* The form of the first text that has a token; without any, CoNLL-U. */
+/* The form of the first text that has a token; without any, one that is wanted. */
 static bool agree_on_form(comm *c, const text *t, const corpus_request *q, corpus_form *form, bda_error *err)
 {
     const int size = bda_comm_size(c);
@@ -320,7 +320,7 @@ static bool agree_on_form(comm *c, const text *t, const corpus_request *q, corpu
     if (ok) {
         const bool known = t->length > 0 && corpus_form_of(t->at, t->at + t->length, form);
         comm_gather_counts(c, known ? 1 + (uint64_t)*form : 0, seen);
-        *form = CORPUS_CONLLU;
+        *form = q->wanted[CORPUS_CONLLU] ? CORPUS_CONLLU : CORPUS_PLAIN;
         for (int r = size; r-- > 0;)
             *form = seen[r] ? (corpus_form)(seen[r] - 1) : *form;
     }

@@ -201,9 +201,12 @@ static bool parse_line(tag_scheme *s, const char *p, const char *end, const char
     return true;
 }
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* some editors begin files with it */
+
 bool tag_templates_parse(tag_scheme *s, const char *text, const char *path, arena *memory, bda_error *err)
 {
     uint64_t lines = 1;
+    text += strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0 ? strlen(BYTE_ORDER_MARK) : 0;
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
     s->list = ARENA_TAKE(memory, tag_template, lines, err);

@@ -21,6 +21,7 @@ uint64_t chain_factors_size(int tags)
     return 2 * (uint64_t)tags * (uint64_t)chain_stride(tags);
 }
 
+WIDE_VECTORS
 void chain_factors_make(chain_factors *f, int tags, const double *transition, double *memory)
 {
     const int stride = chain_stride(tags);

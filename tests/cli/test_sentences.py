@@ -129,6 +129,24 @@ class Tags(Sentences):
         self.put("template", "# words\nU00:%x[0,0]\nU01:%x[-1,1]/%x[0,1]\n\nB\n")
         self.bda("train", "--task=tag", "--max-rounds=1000", "--template=template", "train.txt", "model")
         self.assertGreater(self.metrics("model", "train.txt", "out.txt")["token_accuracy"], 0.7)
+        self.put("other", "\ufeff# words\r\nU00:%x[0,0]\r\nU01:%x[-1,1]/%x[0,1]\r\nB\r\n")
+        self.bda("train", "--task=tag", "--max-rounds=1000", "--template=other", "train.txt", "same")
+        self.bda("predict", "same", "train.txt", "same.txt")
+        self.assertEqual(self.text("same.txt"), self.text("out.txt"))
+
+    def test_words_and_tags_of_all_scripts(self):
+        words = {"ฉันกิน": "N", "الوَلَدُ": "V", "किताब": "ADJ|x=1", "👩‍👩‍👧": "B-₿", "n\u0303o": "<b>&\"'", "İß": "ΣΤ"}
+        draw = random.Random(5)
+        sentences = [[draw.choice(list(words)) for _ in range(draw.randrange(1, 9))] for _ in range(80)]
+        for mark, end, blank in (("", "\n", " "), ("\ufeff", "\r\n", "\t"), ("", "\r\n", "   ")):
+            text = "".join("".join(w + blank + words[w] + end for w in s) + end for s in sentences)
+            self.put("all.txt", mark + text)
+            self.bda("train", "--task=tag", "all.txt", "model", "--force")
+            self.assertEqual(self.metrics("model", "all.txt", "out.txt", "--force")["token_accuracy"], 1)
+            self.assertEqual(self.text("out.txt"), text)
+            self.put("bare.txt", "\n".join("\n".join(s) + "\n" for s in sentences).rstrip("\n"))  # ends in no newline
+            self.bda("predict", "model", "bare.txt", "filled.txt", "--force")
+            self.assertEqual(self.text("filled.txt").split(), text.split())
 
     def test_probabilities(self):
         self.put("train.conllu", conllu(corpus(1, 60)))
@@ -249,6 +267,17 @@ class Extremes(Sentences):
             self.assertEqual(found["tokens"], sum(len(s[0]) for s in sentences))
         self.assertGreater(found["token_accuracy"], 0.6)
 
+    def test_sentences_of_thousands_of_tokens(self):
+        draw = random.Random(2)
+        for n in (600, 5000):
+            lines = [f"w{draw.randrange(40)}" for _ in range(n)]
+            text = "".join(f"{w} T{int(w[1:]) % 7 if draw.random() < 0.9 else draw.randrange(7)}\n" for w in lines)
+            self.put("long.txt", "a T0\n\n" + text + "\n")
+            for loss in ("squared-hinge", "hinge", "logistic"):
+                self.bda("train", "--task=tag", "--loss=" + loss, "--gap=0.15", "--gap-of=start", "--max-rounds=60",
+                         "long.txt", "model", "--force", status=0 if loss == "logistic" else None)
+                self.assertGreater(self.metrics("model", "long.txt", "out.txt", "--force")["token_accuracy"], 0.85)
+
 
 class Methods(Sentences):
     def test_all_that_learn_sentences_do(self):
@@ -299,6 +328,14 @@ class Refusals(Sentences):
         self.bda("train", "--task=tag", "--gap=1", "--gap-of=start", "good.conllu", "model")
         self.assertIn("no other format knows", self.bda("export", "model", "other", status=2))
         self.assertIn("in another format", self.bda("predict", "model", "columns.txt", "out", status=1))
+        self.bda("train", "--task=tag", "--gap=1", "--gap-of=start", "columns.txt", "other")
+        for name, text in (("empty", ""), ("blank", "\n\n\n"), ("comments", "# one\n# two\n\n")):
+            self.put(name, text)
+            said = f"{name} is empty: there are no sentences in it"
+            self.assertIn(said, self.bda("train", "--task=tag", name, "none", status=1))
+            self.assertIn(said, self.bda("predict", "model", name, "out", status=1))
+            if name != "comments":  # with columns '#' may be a word
+                self.assertIn(said, self.bda("predict", "other", name, "out", status=1))
 
 
 if __name__ == "__main__":
