@@ -96,32 +96,32 @@ static bool answer(const invocation *v, const char *word, const char *next, int 
 static void lose(void *self, int rank, bool first)
 {
     const double *patience = self;
-    if (first)
-        fprintf(
-            stderr,
-            "bda: rank %d has not been heard of for %g s, and the others cannot go on without it; BDA_PATIENCE=60 "
-            "would wait for a minute, BDA_PATIENCE=0 for ever\n",
-            rank, *patience);
+    const char *advice = "BDA_PATIENCE=60 would wait for a minute, BDA_PATIENCE=0 for ever";
+    if (first && rank >= 0)
+        fprintf(stderr, "bda: rank %d has not been heard of for %g s, and the others cannot go on without it; %s\n",
+                rank, *patience, advice);
+    else if (first && may_speak())
+        fprintf(stderr, "bda: MPI has started, but %g s later some rank has not been heard of; %s\n", *patience,
+                advice);
     bda_discard_outputs();
     _exit(EXIT_FAILED);
 }
 
+static double patience = PATIENCE;
+
 /* BDA_PATIENCE is for launchers, which hand it to all ranks; it says nothing about what is computed. */
-static bool watch_ranks(bda_comm *comm, bda_error *err)
+static bool read_patience(bda_error *err)
 {
-    static double patience = PATIENCE;
     const char *given = getenv("BDA_PATIENCE");
     char *end = NULL;
-    bool ok = true;
-    if (given) {
-        patience = strtod(given, &end);
-        ok = end > given && *end == 0 && patience >= 0 && patience <= 1e9;
-    }
-    if (!ok) {
+    const double value = given ? strtod(given, &end) : PATIENCE;
+    if (given && !(end > given && *end == 0 && value >= 0 && value <= 1e9)) {
         err->status = BDA_USAGE;
         snprintf(err->text, sizeof err->text, "BDA_PATIENCE must be a number of seconds, or 0, not '%.100s'", given);
+        return false;
     }
-    return bda_comm_agree(comm, ok, err) && bda_comm_watch(comm, patience, lose, &patience, err);
+    patience = value;
+    return true;
 }
 
 static int run(bda_comm *comm, int argc, char **argv)
@@ -155,8 +155,9 @@ int main(int argc, char **argv)
 {
     wait_without_spinning(argc, argv);
     signals_begin();
-    bda_error err = {0};
-    launched = bda_comm_launch(&err);
+    bda_error err = {0}, of_patience = {0};
+    const bool patient = read_patience(&of_patience);
+    launched = bda_comm_launch_watched(patience, lose, &patience, &err);
     if (!launched) {
         if (may_speak())
             fprintf(stderr, "bda: %s\n", err.text);
@@ -166,7 +167,12 @@ int main(int argc, char **argv)
     }
     atexit(finish);
     /* Ranks that disagree on what to do would wait for each other for ever. */
-    if (!bda_comm_same_words(launched, argc - 1, argv + 1, &err) || !watch_ranks(launched, &err)) {
+    bool ok = bda_comm_same_words(launched, argc - 1, argv + 1, &err);
+    if (ok) {
+        err = of_patience;
+        ok = bda_comm_agree(launched, patient, &err);
+    }
+    if (!ok) {
         if (bda_comm_rank(launched) == 0)
             fprintf(stderr, "bda: %s\n", err.text);
         return err.status == BDA_USAGE ? EXIT_USAGE : EXIT_FAILED;

@@ -80,6 +80,12 @@ BDA_API int bda_comm_size(const bda_comm *comm);
  * A rank that was never heard of is not missed. patience 0: nobody watches. Lasts until bda_comm_free. Collective. */
 BDA_API bool bda_comm_watch(bda_comm *comm, double patience, void (*lost)(void *self, int rank, bool first),
                             void *self, bda_error *err);
+
+/* bda_comm_launch, with the ranks watched from the moment on at which MPI has started. Until all have met nobody knows who
+ * is missing: `lost` is called with rank = -1 then, on every rank that waited for so many seconds. */
+BDA_API bda_comm *bda_comm_launch_watched(double patience, void (*lost)(void *self, int rank, bool first), void *self,
+                                          bda_error *err);
+
 /* Collective: where any rank passes ok = false, all get false and the error of the lowest such rank. */
 BDA_API bool bda_comm_agree(bda_comm *comm, bool ok, bda_error *err);
 

@@ -50,8 +50,7 @@ void comm_delete(comm *c)
 void bda_comm_free(bda_comm *c)
 {
     if (c) {
-        pulse_take_leave(c->pulse);
-        c->operations->close(c); /* may wait for others */
+        c->operations->close(c); /* may wait for others, who may be lost meanwhile */
         pulse_stop(c->pulse);
     }
     comm_delete(c);

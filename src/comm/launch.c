@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/guard.h"
 #include "comm/operations.h"
 #include "comm/part.h"
 
@@ -119,7 +120,7 @@ static bool started_by_launcher(void)
     return false;
 }
 
-bda_comm *bda_comm_launch(bda_error *err)
+static bda_comm *launch(guard *g, bda_error *err)
 {
     if (!started_by_launcher() && !part_is_likely())
         return bda_comm_single(err);
@@ -131,16 +132,33 @@ bda_comm *bda_comm_launch(bda_error *err)
         err_set(err, BDA_FAILED, "MPI has been ended in this process, and cannot be started again");
         return NULL;
     }
-    if (state == PART_RUNNING)
-        return duplicate(part, NULL, false, err);
-    if (!started_by_launcher())
+    if (state == PART_NEW && !started_by_launcher())
         return bda_comm_single(err);
-    if (!part->start()) {
+    if (state == PART_NEW && !part->start()) {
         err_set(err, BDA_FAILED, "this MPI library does not allow threads (MPI_THREAD_FUNNELED) beside it");
         return NULL;
     }
-    bda_comm *c = duplicate(part, NULL, true, err);
-    if (!c)
+    guard_begin(g);
+    bda_comm *c = duplicate(part, NULL, state == PART_NEW, err);
+    if (!c && state == PART_NEW)
         part->end();
+    return c;
+}
+
+bda_comm *bda_comm_launch(bda_error *err)
+{
+    return launch(NULL, err);
+}
+
+bda_comm *bda_comm_launch_watched(double patience, void (*lost)(void *self, int rank, bool first), void *self,
+                                  bda_error *err)
+{
+    guard g = {.patience = patience, .lost = lost, .self = self, .fd = -1};
+    bda_comm *c = launch(&g, err);
+    if (c && !bda_comm_watch(c, patience, lost, self, err)) {
+        bda_comm_free(c);
+        c = NULL;
+    }
+    guard_end(&g);
     return c;
 }

@@ -7,6 +7,7 @@
 #include "comm/pulse.h"
 
 #include "base/clock.h"
+#include "comm/guard.h"
 #include "comm/operations.h"
 
 #include <arpa/inet.h>
@@ -15,7 +16,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define BEAT 0.5         /* seconds between two signs of life */
+#define FIRST_SIGN 1.0   /* seconds until which it has to come, if datagrams come through at all */
 #define OWN_SLEEP 2.0    /* a turn of the thread that takes longer: this process was stopped */
 #define MOST_ADDRESSES 5 /* of a host */
 #define LEAVES 3         /* times that the last datagram is sent: some get lost */
@@ -51,7 +52,8 @@ struct pulse {
     double patience;
     void (*lost)(void *self, int rank, bool first);
     void *self;
-    _Atomic bool leaving, stopping;
+    bool ever; /* was the rank before heard of? */
+    _Atomic bool stopping;
     pthread_t thread;
 };
 
@@ -95,7 +97,7 @@ static void listen_to(const pulse *p, bool *heard, bool *left)
 static void *beat(void *self)
 {
     pulse *p = self;
-    bool ever = false, left = false;
+    bool left = false;
     double last = clock_now(), turn = last, sent = 0;
     while (!atomic_load(&p->stopping)) {
         struct pollfd in = {.fd = p->fd, .events = POLLIN};
@@ -103,15 +105,15 @@ static void *beat(void *self)
         const double now = clock_now();
         bool heard = false;
         listen_to(p, &heard, &left);
-        ever |= heard;
+        p->ever |= heard;
         if (heard || now - turn > OWN_SLEEP)
             last = now;
         turn = now;
         if (now - sent >= BEAT) {
-            tell(p, atomic_load(&p->leaving) ? SIGN_LEAVES : SIGN_ALIVE, p->rank);
+            tell(p, SIGN_ALIVE, p->rank);
             sent = now;
         }
-        if (ever && !left && now - last > p->patience)
+        if (p->ever && !left && now - last > p->patience)
             give_up(p, before(p), true);
     }
     return NULL;
@@ -149,15 +151,16 @@ static int open_socket(place *own)
     return fd;
 }
 
-/* Signals are for the threads that the program knows of. */
-static bool start_thread(pulse *p)
+/* Whoever is lost once all ranks have come through here is missed. */
+static void hear_first(pulse *p)
 {
-    sigset_t all, kept;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &kept);
-    const bool started = pthread_create(&p->thread, NULL, beat, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
-    return started;
+    bool left = false;
+    for (double start = clock_now(); !p->ever && clock_now() - start < FIRST_SIGN;) {
+        struct pollfd in = {.fd = p->fd, .events = POLLIN};
+        tell(p, SIGN_ALIVE, p->rank);
+        poll(&in, 1, (int)(1000 * BEAT / 2));
+        listen_to(p, &p->ever, &left);
+    }
 }
 
 static void meet(pulse *p, comm *c, place *all)
@@ -192,21 +195,15 @@ bool bda_comm_watch(bda_comm *c, double patience, void (*lost)(void *self, int r
     if (ok) {
         *p = (pulse){.rank = c->rank, .size = c->size, .patience = patience, .lost = lost, .self = self};
         meet(p, c, all);
-        if (p->fd >= 0) /* whoever is lost from now on has been heard */
-            tell(p, SIGN_ALIVE, p->rank);
-        if (p->fd >= 0 && start_thread(p))
+        if (p->fd >= 0)
+            hear_first(p);
+        if (p->fd >= 0 && quiet_thread(&p->thread, beat, p))
             c->pulse = p;
         else if (p->fd >= 0)
             close(p->fd);
     }
     arena_free(&memory);
-    return ok;
-}
-
-void pulse_take_leave(pulse *p)
-{
-    if (p)
-        atomic_store(&p->leaving, true);
+    return ok && comm_agree(c, true, err);
 }
 
 void pulse_stop(pulse *p)

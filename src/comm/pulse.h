@@ -5,8 +5,7 @@
 
 typedef struct pulse pulse;
 
-/* Whoever watches this rank need not go on, for it is about to end. Accepts NULL, as the next does. */
-void pulse_take_leave(pulse *p);
+/* Nobody misses this rank any more. Accepts NULL. */
 void pulse_stop(pulse *p);
 
 #endif

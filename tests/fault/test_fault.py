@@ -1,6 +1,7 @@
 """One rank fails, and all end: with one message, and without a file that looks like a result."""
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -94,7 +95,6 @@ class Lost(support.Case):
         os.environ["BDA_PATIENCE"] = "2"
         self.addCleanup(os.environ.pop, "BDA_PATIENCE")
         process = self.start_endless()
-        time.sleep(2)  # all have been heard of
         os.kill(support.ranks_of(process)[1], signal.SIGSTOP)
         _, err = process.communicate(timeout=SECONDS)
         self.assertNotEqual(process.returncode, 0)
@@ -102,6 +102,23 @@ class Lost(support.Case):
         self.assertEqual(err.count("has not been heard of"), 1, err)
         self.assertFalse(self.exists("m"))
         self.assertEqual(self.leftovers(), [])
+
+    def test_a_rank_that_is_lost_as_mpi_starts(self):
+        """It starts MPI, and nothing more is heard of it."""
+        python = "/usr/bin/python3"
+        if subprocess.run([python, "-c", "import mpi4py"], capture_output=True).returncode:
+            self.skipTest("no mpi4py")
+        self.write("d", "1 1:1\n-1 2:1\n")
+        first = support.command(["train", "d", "m"], ranks=2)
+        mute = "from mpi4py import MPI; import signal; MPI.COMM_WORLD; signal.pause()"
+        process = subprocess.Popen(first + [":", "-n", "1", python, "-c", mute], cwd=self.directory, text=True,
+                                   env=dict(support.environment(3), BDA_PATIENCE="2"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        _, err = process.communicate(timeout=SECONDS)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(err.count("MPI has started, but 2 s later"), 1, err)
+        self.assertFalse(self.exists("m"))
 
     def test_a_patience_that_is_none(self):
         os.environ["BDA_PATIENCE"] = "soon"
