@@ -30,7 +30,10 @@ class Case(hosts.Case):
         return self.all_end(process)
 
     def all_end(self, process):
-        _, err = process.communicate(timeout=hosts.SECONDS)
+        try:
+            _, err = process.communicate(timeout=hosts.SECONDS)
+        finally:
+            process.kill()
         self.assertNotEqual(process.returncode, 0)
         self.assertTrue(err.strip())
         self.assertEqual(self.read("m"), self.before)
@@ -157,6 +160,8 @@ class Moments(Case):
             draw = random.Random(f"{os.getpid()} {number}")
             fault, moment = draw.choice(["cut 1", "cut 2", "cut 3", "kill 2"]), draw.uniform(0, 2)
             with self.subTest(fault=fault, moment=moment):
+                os.remove(self.path("control"))
+                os.mkfifo(self.path("control"))
                 process = self.begin(3, [support.BDA, "train", "--quiet", "--force", *ENDLESS], "--control=control")
                 time.sleep(moment)
                 self.control(fault)
