@@ -259,15 +259,21 @@ WRAP(ssize_t, pread, (int fd, void *to, size_t n, off_t at))
     return some < 0 ? -1 : __real_pread(fd, to, (size_t)some, at);
 }
 
+/* The disk, or what this user may have of it; in turn. */
+static int full(void)
+{
+    return which % 2 ? ENOSPC : EDQUOT;
+}
+
 WRAP(ssize_t, write, (int fd, const void *from, size_t n))
 {
-    const ssize_t some = allowed(FAULT_WRITE, ENOSPC, n);
+    const ssize_t some = allowed(FAULT_WRITE, full(), n);
     return some < 0 ? -1 : __real_write(fd, from, (size_t)some);
 }
 
 WRAP(ssize_t, pwrite, (int fd, const void *from, size_t n, off_t at))
 {
-    const ssize_t some = allowed(FAULT_WRITE, ENOSPC, n);
+    const ssize_t some = allowed(FAULT_WRITE, full(), n);
     return some < 0 ? -1 : __real_pwrite(fd, from, (size_t)some, at);
 }
 
