@@ -47,7 +47,8 @@ class _Linear(_Fitted):
     intercept_: Any
     n_features_in_: int
     feature_names_in_: np.ndarray[Any, Any]
-    def fit(self, X: Any, y: Any = ..., sample_weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., sample_weight: Any = ..., *, coef_init: Any = ...,
+            intercept_init: Any = ...) -> Self: ...
     def to_liblinear(self, path: Path) -> None: ...
     def coefficients(self, top: int | None = ...) -> pandas.DataFrame | pandas.Series[float]: ...
 
@@ -70,14 +71,14 @@ class Classifier(_Classifying):
     def __init__(self, loss: str = ..., *, C: float = ..., l1_ratio: float = ..., tol: float = ...,
                  fit_intercept: bool = ..., intercept_scaling: float = ..., class_weight: Weights = ...,
                  method: str = ..., max_iter: int = ..., max_time: float | None = ..., n_jobs: int | None = ...,
-                 blocks: int | None = ..., random_state: Seed = ..., verbose: int = ...,
+                 blocks: int | None = ..., random_state: Seed = ..., warm_start: bool = ..., verbose: int = ...,
                  callback: Progress | None = ..., comm: Any = ..., **options: Any) -> None: ...
 
 class Regressor(_Regressing):
     def __init__(self, loss: str = ..., *, C: float = ..., epsilon: float = ..., l1_ratio: float = ...,
                  tol: float = ..., fit_intercept: bool = ..., intercept_scaling: float = ..., method: str = ...,
                  max_iter: int = ..., max_time: float | None = ..., n_jobs: int | None = ...,
-                 blocks: int | None = ..., random_state: Seed = ..., verbose: int = ...,
+                 blocks: int | None = ..., random_state: Seed = ..., warm_start: bool = ..., verbose: int = ...,
                  callback: Progress | None = ..., comm: Any = ..., **options: Any) -> None: ...
 
 class LinearSVC(_Classifying):

@@ -154,8 +154,21 @@ class Folds(Handle):
         self.comm, self.settings = comm, settings
         super().__init__(settings.call(lib.bda_folds_new, comm, data, settings), comm, data)
 
-    def data(self, fold, held_out):
-        return Data(self.settings.call(lib.bda_folds_data, self.comm, self, fold, held_out), self.comm)
+    def score(self, path, metric, train, predict):
+        """[places of the path][folds]; path: [places][2] costs and l1 ratios."""
+        path = np.ascontiguousarray(np.asarray(path, dtype=np.float64).T)
+        trials, score = new(_abi.bda_trials), np.empty((path.shape[1], int(self.settings.get("folds"))))
+        trials.count, trials.cost, trials.l1_ratio = path.shape[1], _address(path[0]), _address(path[1])
+        trials.train, trials.predict, trials.metric = train.pointer, predict.pointer, metric.encode()
+        with Interrupt() as interrupt:
+            trials.interrupt = ctypes.addressof(interrupt.flag)
+            try:
+                train.call(lib.bda_folds_score, self.comm, self, ctypes.byref(trials), _address(score), None)
+            except Error:
+                if interrupt.flag.value:
+                    raise KeyboardInterrupt from None
+                raise
+        return score
 
 
 class Interrupt:
@@ -191,8 +204,8 @@ class Outcome:
         self.history, self.interrupted, self.log_problem = history, interrupted, text(c.log.text)
 
 
-def train(comm, data, settings, on_round=None):
-    """A model and the outcome. `on_round` gets a dict after each round, and ends the training by returning True; what it
+def train(comm, data, settings, on_round=None, start=None):
+    """A model and the outcome. `start`: a model whose weights are the first. `on_round` gets a dict after each round, and ends the training by returning True; what it
     raises is raised here, after the round."""
     history, raised = [], []
     interrupt = Interrupt()
@@ -215,7 +228,7 @@ def train(comm, data, settings, on_round=None):
     outcome = new(_abi.bda_outcome)
     outcome.last.size = ctypes.sizeof(_abi.bda_progress)
     with interrupt:
-        model = Model(settings.call(lib.bda_train, comm, data, settings, ctypes.byref(observer),
+        model = Model(settings.call(lib.bda_train_from, comm, data, settings, start, ctypes.byref(observer),
                                     ctypes.byref(outcome)))
     if raised:
         raise raised[0]

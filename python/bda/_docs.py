@@ -33,6 +33,7 @@ def _parameters(kind):
         "blocks": "blocks",
         "random_state": "int: names the random order in which instances are visited, and asks for results that repeat, "
                         "to the last bit, with any number of threads",
+        "warm_start": "bool: fit begins at the weights of the last fit, if that was of the same classes and features",
         "verbose": "int: 1 prints a line each second, 2 one each round",
         "callback": "function of a dict with " + ", ".join(_core.PROGRESS) + "; called after each round. Returning "
                     "True ends the training, and the best model so far is kept",

@@ -89,6 +89,7 @@ class Linear(BaseEstimator):
     """What classifiers and regressors share."""
 
     _task = None
+    warm_start = False
 
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
@@ -175,14 +176,14 @@ class Linear(BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **settings)
         return canonical(X), y
 
-    def _train_arrays(self, X, target, weight, **more):
+    def _train_arrays(self, X, target, weight, start=None, **more):
         settings = self._settings(**more)
         comm = _core.Comm(self.comm)
         data = _core.Data.of_arrays(comm, settings, X, target, weight)
-        return self._train(comm, data, settings)
+        return self._train(comm, data, settings, start)
 
-    def _train(self, comm, data, settings):
-        model, outcome = _core.train(comm, data, settings, Narrator.of(self.verbose, self.callback))
+    def _train(self, comm, data, settings, start=None):
+        model, outcome = _core.train(comm, data, settings, Narrator.of(self.verbose, self.callback), start)
         summary = model.summary()
         self.method_ = text(summary.method)
         self.n_iter_ = outcome.rounds
@@ -233,9 +234,40 @@ class Linear(BaseEstimator):
             data.weigh(comm, settings, sample_weight)
         return comm, settings, data
 
-    def _fit_dataset(self, dataset, sample_weight):
+    def _first_weights(self, coef=None, intercept=None):
+        """(coef, intercept, classes, given?) that training begins at: those given, with warm_start those of the last fit, or
+        None. To be asked before a fit changes anything."""
+        if coef is not None:
+            return np.atleast_2d(np.asarray(coef, dtype=float)), 0.0 if intercept is None else intercept, None, True
+        if intercept is not None:
+            raise SettingError("intercept_init needs coef_init", "intercept_init")
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        return np.atleast_2d(self.coef_), self.intercept_, getattr(self, "classes_", None), False
+
+    def _start(self, first, features, outputs, output=slice(None)):
+        """A model of these weights, or of some of their outputs; None where there are none, and with warm_start where the last
+        fit was of other classes or features."""
+        if first is None:
+            return None
+        coef, intercept, classes, given = first
+        if coef.shape != (outputs, features) or (classes is not None and not np.array_equal(classes, self.classes_)):
+            if given:
+                raise SettingError(f"coef_init has the shape {coef.shape}, and {(outputs, features)} is wanted", "coef_init")
+            return None
+        coef = coef[output]
+        weights = np.vstack([coef.T, np.broadcast_to(np.asarray(intercept, dtype=float), outputs)[output]])
+        labels = [] if self._task == "regress" else ["1", "0"] if len(coef) == 1 else [str(k) for k in range(len(coef))]
+        return _core.Model.make(task=self._task, loss=self._loss(), method="", cost=1.0, bias=1.0, features=features,
+                                outputs=len(coef), weights=weights, labels=labels)
+
+    def _fit_dataset(self, dataset, sample_weight, coef_init):
+        if coef_init is not None:
+            raise SettingError("coef_init is for arrays; a Dataset goes on with warm_start, or from a file by start=",
+                               "coef_init")
+        start = self._model() if self.warm_start and "coef_" in vars(self) else None
         comm, settings, data = self._held(dataset, None, sample_weight)
-        model = self._train(comm, data, settings)
+        model = self._train(comm, data, settings, start)
         self._packed = model.pack()
         self._take_identity(model)
         return self._conclude()
@@ -359,7 +391,7 @@ class Classifier(ClassifierMixin, Linear):
 
     def __init__(self, loss="squared-hinge", *, C=1.0, l1_ratio=0.0, tol=1e-3, fit_intercept=True,
                  intercept_scaling=1.0, class_weight=None, method="auto", max_iter=1000, max_time=None, n_jobs=None,
-                 blocks=None, random_state=None, verbose=0, callback=None, comm=None, **options):
+                 blocks=None, random_state=None, warm_start=False, verbose=0, callback=None, comm=None, **options):
         self.loss = loss
         self.C = C
         self.l1_ratio = l1_ratio
@@ -373,21 +405,25 @@ class Classifier(ClassifierMixin, Linear):
         self.n_jobs = n_jobs
         self.blocks = blocks
         self.random_state = random_state
+        self.warm_start = warm_start
         self.verbose = verbose
         self.callback = callback
         self.comm = comm
         self._take_options(options)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, coef_init=None, intercept_init=None):
         """Learns from rows and their labels, or from a Dataset, which has both.
 
         X: dense or sparse, [samples, features]; y: [samples] labels of any kind; sample_weight: [samples] >= 0, factors
-        of C; weight 3 is three copies, 0 is absent.
+        of C; weight 3 is three copies, 0 is absent. coef_init and intercept_init, shaped as coef_ and intercept_: where
+        training begins instead of 0.
         """
         if isinstance(X, Dataset):
-            return self._fit_dataset(X, sample_weight)
+            return self._fit_dataset(X, sample_weight, coef_init)
+        first = self._first_weights(coef_init, intercept_init)
         X, codes, sample_weight, more = self._given(X, y, sample_weight)
-        self._train_arrays(X, codes, sample_weight, **more)
+        outputs = len(self.classes_) if len(self.classes_) > 2 else 1
+        self._train_arrays(X, codes, sample_weight, self._start(first, X.shape[1], outputs), **more)
         return self._conclude()
 
     def _given(self, X, y, sample_weight):
@@ -500,7 +536,7 @@ class Regressor(RegressorMixin, Linear):
 
     def __init__(self, loss="squared-error", *, C=1.0, epsilon=0.1, l1_ratio=0.0, tol=1e-3, fit_intercept=True,
                  intercept_scaling=1.0, method="auto", max_iter=1000, max_time=None, n_jobs=None, blocks=None,
-                 random_state=None, verbose=0, callback=None, comm=None, **options):
+                 random_state=None, warm_start=False, verbose=0, callback=None, comm=None, **options):
         self.loss = loss
         self.C = C
         self.epsilon = epsilon
@@ -514,21 +550,23 @@ class Regressor(RegressorMixin, Linear):
         self.n_jobs = n_jobs
         self.blocks = blocks
         self.random_state = random_state
+        self.warm_start = warm_start
         self.verbose = verbose
         self.callback = callback
         self.comm = comm
         self._take_options(options)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, coef_init=None, intercept_init=None):
         """Learns from rows and their numbers, or from a Dataset, which has both.
 
         X: dense or sparse, [samples, features]; y: [samples]; sample_weight: [samples] >= 0, factors of C; weight 3 is
-        three copies, 0 is absent.
+        three copies, 0 is absent. coef_init and intercept_init: where training begins instead of 0.
         """
         if isinstance(X, Dataset):
-            return self._fit_dataset(X, sample_weight)
+            return self._fit_dataset(X, sample_weight, coef_init)
+        first = self._first_weights(coef_init, intercept_init)
         X, y, sample_weight, _ = self._given(X, y, sample_weight)
-        self._train_arrays(X, y, sample_weight)
+        self._train_arrays(X, y, sample_weight, self._start(first, X.shape[1], 1))
         return self._conclude()
 
     def _given(self, X, y, sample_weight):

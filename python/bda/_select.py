@@ -108,18 +108,8 @@ def cross_validate(estimator, X, y, sample_weight, path, folds, groups, score):
     of_folds = _core.Settings("select", {"task": estimator._task, "folds": folds, "groups": groups,
                                          "score": score.replace("_", "-"), "blocks": estimator.blocks}, names)
     predict = _core.Settings("predict", {"threads": threads_of(estimator.n_jobs)}, names)
-    parts = _core.Folds(comm, data, of_folds)
-    scores = np.empty((len(path), int(folds)))
-    for fold in range(int(folds)):
-        rest, held = parts.data(fold, False), parts.data(fold, True)
-        for k, (cost, ratio) in enumerate(path):
-            for name, value in (("cost", cost), ("l1-ratio", ratio)):
-                train.set(name, value)
-            model, outcome = _core.train(comm, rest, train)
-            if outcome.interrupted:
-                raise KeyboardInterrupt
-            found = model.predict(comm, held, predict).get(score, np.nan)
-            if not np.isfinite(found):
-                raise SettingError(f"score={score!r} is not known of this loss and these labels", "score")
-            scores[k, fold] = found
-    return scores
+    try:
+        return _core.Folds(comm, data, of_folds).score(path, score, train, predict)
+    except SettingError as problem:
+        problem.option = problem.option or "score"  # what is left to be wrong for these data
+        raise

@@ -48,13 +48,14 @@ class Alike(Linear):
     def _intercept_values(self):
         return intercept_of(self._intercept if self.fit_intercept else "none", self.intercept_scaling)
 
-    def _train_each(self, X, targets, weight):
+    def _train_each(self, X, targets, weight, first):
         """A training for each column of targets; the attributes are those of all of them."""
         coef, intercept, rounds, history = [], [], [], []
         primal = dual = 0.0
         complete = None
         for k in range(targets.shape[1]):
-            self._train_arrays(X, targets[:, k], weight)
+            start = self._start(first, X.shape[1], targets.shape[1], slice(k, k + 1))
+            self._train_arrays(X, targets[:, k], weight, start)
             outcome = self.__dict__.pop("_outcome")
             coef.append(np.ravel(self.coef_))
             intercept.append(float(np.ravel(self.intercept_)[0]))
@@ -78,6 +79,7 @@ class AlikeClassifier(Alike, Classifier):
     def fit(self, X, y, sample_weight=None):
         """X: dense or sparse, [samples, features]; y: [samples] labels; sample_weight: [samples] factors of C."""
         self._check_parameters()
+        first = self._first_weights()
         X, y = self._check(X, y)
         if sample_weight is not None:
             X, y, sample_weight = weighted(X, y, sample_weight)
@@ -90,9 +92,11 @@ class AlikeClassifier(Alike, Classifier):
             targets = (codes[:, None] == np.arange(len(self.classes_))).astype(float)
             if own is not None:
                 sample_weight = own[codes] * (1.0 if sample_weight is None else sample_weight)
-            self._train_each(X, targets, sample_weight)
+            self._train_each(X, targets, sample_weight, first)
         else:
-            self._train_arrays(X, codes, sample_weight, **self._class_weight_options(y))
+            outputs = len(self.classes_) if len(self.classes_) > 2 else 1
+            start = self._start(first, X.shape[1], outputs)
+            self._train_arrays(X, codes, sample_weight, start, **self._class_weight_options(y))
         return self._conclude()
 
     def _one_vs_rest(self):
@@ -153,7 +157,7 @@ class LogisticRegression(AlikeClassifier):
     with multi_class="ovr". With solver="liblinear" the intercept is penalised and labels are one against the rest, as they
     are there.
 
-    penalty="elasticnet" takes l1_ratio below 1; penalty="l1", penalty=None and warm_start are not served.
+    penalty="elasticnet" takes l1_ratio below 1; penalty="l1" and penalty=None are not served.
     """
 
     loss = "logistic"
@@ -187,8 +191,7 @@ class LogisticRegression(AlikeClassifier):
         one_of(self, "dual", False, True)
         one_of(self, "solver", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
         one_of(self, "multi_class", "auto", "multinomial", "ovr", "deprecated")
-        if one_of(self, "warm_start", False, True):
-            not_served(self, "warm_start", "every fit begins anew")
+        one_of(self, "warm_start", False, True)
 
     @property
     def _intercept(self):
@@ -228,15 +231,16 @@ class AlikeRegressor(Alike, Regressor):
         """X: dense or sparse, [samples, features]; y: [samples], or [samples, targets] where that is served;
         sample_weight: [samples] factors of the losses."""
         self._check_parameters()
+        first = self._first_weights()
         X, y = self._check(X, y, y_numeric=True, multi_output=self._more_outputs)
         if sample_weight is not None:
             X, y, sample_weight = weighted(X, y, sample_weight)
         self.n_samples_seen_ = X.shape[0]
         self._total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         if y.ndim == 1:
-            self._train_arrays(X, y, sample_weight)
+            self._train_arrays(X, y, sample_weight, self._start(first, X.shape[1], 1))
         else:
-            self._train_each(X, y, sample_weight)
+            self._train_each(X, y, sample_weight, first)
         return self._conclude()
 
     def _model(self):
@@ -314,7 +318,7 @@ class ElasticNet(Squared):
     """scikit-learn's ElasticNet: half the mean squared error plus alpha times (l1_ratio times the magnitudes of the
     coefficients plus half of (1 - l1_ratio) times their squares), and an intercept that is free.
 
-    l1_ratio=1 (the lasso), positive and warm_start are not served.
+    l1_ratio=1 (the lasso) and positive are not served.
     """
 
     def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False, max_iter=1000, copy_X=True,
@@ -337,8 +341,7 @@ class ElasticNet(Squared):
         one_of(self, "precompute", False, True)
         if isinstance(self.l1_ratio, numbers.Real) and self.l1_ratio == 1:
             not_served(self, "l1_ratio", "it must be below 1; scikit-learn's Lasso, skglm and celer solve that problem")
-        if one_of(self, "warm_start", False, True):
-            not_served(self, "warm_start", "every fit begins anew")
+        one_of(self, "warm_start", False, True)
 
     def _cost(self):
         return 1 / (2 * self._total_weight * positive(self, "alpha"))

@@ -122,7 +122,7 @@ class Use(support.Case):
         for kind, parameters, name in (
                 (bda.LinearSVC, {"penalty": "l1"}, "penalty"), (bda.LinearSVC, {"dual": 3}, "dual"),
                 (bda.LogisticRegression, {"penalty": None}, "penalty"),
-                (bda.LogisticRegression, {"warm_start": True}, "warm_start"),
+                (bda.LogisticRegression, {"warm_start": 3}, "warm_start"),
                 (bda.LogisticRegression, {"penalty": "elasticnet"}, "l1_ratio"),
                 (bda.LinearSVC, {"C": -1}, "C"), (bda.LinearSVC, {"loss": "log"}, "loss")):
             with self.subTest(parameters=parameters), self.assertRaises(bda.SettingError) as caught:
@@ -141,6 +141,20 @@ class Use(support.Case):
         if not FREE:
             with self.assertRaisesRegex(bda.SettingError, "fit_intercept"):
                 bda.Ridge().fit(X, y)
+
+    def test_warm_start(self):
+        X, y = iris()
+        for model in (bda.LogisticRegression(warm_start=True, tol=1e-6),
+                      bda.LogisticRegression(warm_start=True, tol=1e-6, multi_class="ovr")):
+            first = np.max(model.fit(X, y).n_iter_)
+            self.assertLess(np.max(model.fit(X, y).n_iter_), first)
+            self.assertGreater(model.fit(X[:100], y[:100]).score(X[:100], y[:100]), 0.9)  # of other classes: anew
+        X, y = houses()
+        model = bda.ElasticNet(alpha=0.1, warm_start=True, tol=1e-8)
+        first = model.fit(X, y).n_iter_
+        self.assertLess(model.fit(X, y).n_iter_, first)
+        cold = bda.ElasticNet(alpha=0.1, tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(model.coef_, cold.coef_, atol=1e-4)
 
     def test_models_are_kept(self):
         X, y = iris()

@@ -14,7 +14,7 @@ import support
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_regression
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer, load_iris, make_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -233,6 +233,32 @@ class Use(support.Case):
             model = bda.Classifier("hinge", method="bda", tol=1e-9, max_iter=2).fit(X, y)
         self.assertEqual((model.stopped_, model.n_iter_), ("max-iter", 2))
         self.assertGreater(model.duality_gap_, 1e-9)
+
+    def test_training_begins_at_given_weights(self):
+        X, y = text_like(500, 300, 20)
+        names = np.array(["no", "yes"])[(y > 0).astype(int)]
+        three = np.array(["a", "b", "c"])[np.arange(len(y)) % 3]
+        rows = self.path("train.svm")
+        dump_svmlight_file(X, y, rows, zero_based=False)
+        for model, data in ((bda.Classifier("hinge"), (X, names)), (bda.Classifier("logistic"), (X, three)),
+                            (bda.Classifier(intercept="free"), (X.toarray(), y)), (bda.Regressor(fit_intercept=False), (X, y)),
+                            (bda.Classifier("logistic"), (bda.Dataset(rows),))):
+            with self.subTest(model=model, data=len(data)):
+                model.set_params(warm_start=True, tol=1e-5)
+                cold = clone(model).fit(*data)
+                warm = clone(model).fit(*data).fit(*data)
+                self.assertLessEqual(warm.history_["best_primal"][0], cold.objective_ * (1 + 1e-12))
+                self.assertLess(cold.history_["best_primal"][1], cold.history_["best_primal"][0])
+                self.assertLessEqual(warm.duality_gap_, 1e-5)
+                if len(data) == 2:
+                    given = clone(model).fit(*data, coef_init=cold.coef_, intercept_init=cold.intercept_)
+                    np.testing.assert_array_equal(given.coef_, warm.coef_)
+        for arguments, name in (({"coef_init": np.zeros(7)}, "coef_init"), ({"intercept_init": 1}, "intercept_init")):
+            with self.assertRaises(bda.SettingError) as caught:
+                bda.Classifier().fit(X, y, **arguments)
+            self.assertEqual(caught.exception.option, name)
+        model = bda.Classifier(warm_start=True).fit(X, y).fit(X[:, :50], names)  # other features and classes: anew
+        np.testing.assert_array_equal(model.coef_, bda.Classifier().fit(X[:, :50], names).coef_)
 
     def test_callback(self):
         X, y = text_like()
