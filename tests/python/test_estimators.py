@@ -283,6 +283,8 @@ class Use(support.Case):
 
     def test_ctrl_c_keeps_the_model(self):
         X, y = text_like()
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, where a shell started this in the background
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         model = bda.Classifier("hinge", method="prox-grad", tol=0, max_iter=10**9,
                                callback=lambda p: os.kill(os.getpid(), signal.SIGINT) if p["round"] == 5 else None)
         with self.assertRaises(KeyboardInterrupt):
