@@ -268,10 +268,14 @@ class Input(support.Case):
         self.works("train", "d", "m")
         self.works("train", "d.gz", "mg")
         self.assertEqual(self.learned("m"), self.learned("mg"))
-        if shutil.which("zstd"):
-            subprocess.run(["zstd", "-q", self.path("d"), "-o", self.path("d.zst")], check=True)
-            self.works("train", "d.zst", "mz")
-            self.assertEqual(self.learned("m"), self.learned("mz"))
+
+    @support.unittest.skipUnless(shutil.which("zstd"), "no zstd")
+    def test_text_packed_by_zstd(self):
+        self.write("d", support.libsvm(support.problem()))
+        subprocess.run(["zstd", "-q", self.path("d"), "-o", self.path("d.zst")], check=True)
+        self.works("train", "d", "m")
+        self.works("train", "d.zst", "mz")
+        self.assertEqual(self.learned("m"), self.learned("mz"))
 
     def test_labels(self):
         self.write("one", "1 1:1\n1 2:1\n")

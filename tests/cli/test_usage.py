@@ -236,15 +236,29 @@ class Described(support.Case):
                 self.assertRegex(bash, rf"{command}\) options='[^\n]*--{name}[ =]")
                 self.assertIn(f"--{name}", zsh)
                 self.assertIn(f"from {command}' -l {name} ", fish)
-        for shell, script in (("bash", "bash-completion/completions/bda"), ("zsh", "zsh/site-functions/_bda"),
-                              ("fish", "fish/vendor_completions.d/bda.fish")):
-            if shutil.which(shell):
-                support.subprocess.run([shell, "-n", self.path("share/" + script)], check=True)
-        if shutil.which("groff"):
-            for page in os.listdir(self.path("share/man/man1")):
-                r = support.subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", self.path("share/man/man1/" + page)],
-                                           capture_output=True, text=True)
-                self.assertEqual((r.returncode, r.stderr), (0, ""), page)
+
+    def reads(self, shell, script):
+        if not shutil.which(shell):
+            self.skipTest("no " + shell)
+        self.test_pages_and_completions_have_every_option()
+        support.subprocess.run([shell, "-n", self.path("share/" + script)], check=True)
+
+    def test_bash_reads_its_completions(self):
+        self.reads("bash", "bash-completion/completions/bda")
+
+    def test_zsh_reads_its_completions(self):
+        self.reads("zsh", "zsh/site-functions/_bda")
+
+    def test_fish_reads_its_completions(self):
+        self.reads("fish", "fish/vendor_completions.d/bda.fish")
+
+    @support.unittest.skipUnless(shutil.which("groff"), "no groff")
+    def test_groff_reads_the_pages(self):
+        self.test_pages_and_completions_have_every_option()
+        for page in os.listdir(self.path("share/man/man1")):
+            r = support.subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", self.path("share/man/man1/" + page)],
+                                       capture_output=True, text=True)
+            self.assertEqual((r.returncode, r.stderr), (0, ""), page)
 
     def write_description(self):
         text = self.works("--describe").stdout
