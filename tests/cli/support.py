@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -18,8 +19,8 @@ import unittest
 BDA = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 TIMEOUT = 600  # seconds: ends what hangs, however busy the machine
 WAS_READ = re.compile(r": \d+ instances, .* read from \d+ files? in ")  # the line about data that was read
-# Options of a training that does not end by itself, however fast the machine: the average of blocks creeps, the more so
-# the larger the cost.
+# Options of a training on endless_data() that does not end by itself, however fast the machine: the average of blocks
+# creeps, the more so the larger the cost.
 ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--cost=1e8", "--method=dsvm-ave"]
 SKIPPED = 77  # exit status, known to tests/CMakeLists.txt
 
@@ -149,6 +150,10 @@ def problem(rows=200, features=30, nonzeros=6, seed=1, labels=(1, -1), noise=0.1
     return out
 
 
+def endless_data():
+    return libsvm(problem(rows=3000, features=100, nonzeros=20, noise=0.3))
+
+
 def libsvm(data, base=1):
     return "".join(f"{y:g} " + " ".join(f"{j - 1 + base}:{v!r}" for j, v in x.items()) + "\n" for y, x in data)
 
@@ -190,6 +195,9 @@ class Result(unittest.TextTestResult):
 def main():
     if BDA is None:
         sys.exit("usage: test_NAME.py PROGRAM [unittest options]")
+    # What nohup and shells ignore for what they start in the background, the program would ignore, too.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     runner = unittest.TextTestRunner(resultclass=Result)
     result = unittest.main(argv=[sys.argv[0]] + sys.argv[2:], testRunner=runner, exit=False).result
     for test, reason in result.skipped:

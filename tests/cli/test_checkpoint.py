@@ -184,7 +184,7 @@ class Killed(support.Case):
 
     def setUp(self):
         super().setUp()
-        self.write("d", support.libsvm(support.problem(rows=2000, features=100, nonzeros=20, noise=0.3)))
+        self.write("d", support.endless_data())
 
     def start_and_wait(self, *args, ranks=0, rounds=4):
         process = self.start("train", "--quiet", "--log=log", *args, ranks=ranks)

@@ -16,7 +16,7 @@ GRACE = {"OMPI_MCA_odls_base_sigkill_timeout": "4", "PRTE_MCA_odls_base_sigkill_
 class Signals(support.Case):
     def setUp(self):
         super().setUp()
-        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
+        self.write("d", support.endless_data())
 
     def wait_for_round(self, process, round=3):
         """Until the log says that training is under way."""

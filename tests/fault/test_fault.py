@@ -75,7 +75,7 @@ class OneRank(support.Case):
 class Lost(support.Case):
     def start_endless(self):
         """A training on three ranks that is in its rounds, of which there is no end."""
-        self.write("d", support.libsvm(support.problem(rows=3000, features=100, nonzeros=20, noise=0.3)))
+        self.write("d", support.endless_data())
         process = self.start("train", "--quiet", "--log=log", *support.ENDLESS, "d", "m", ranks=3)
         self.addCleanup(process.kill)
         end = time.monotonic() + SECONDS

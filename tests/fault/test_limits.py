@@ -151,6 +151,7 @@ class Moments(Damage):
                 os.remove(self.path("out"))
 
     def test_hangup_saves_the_model(self):
+        self.write("d", support.endless_data())
         process = self.start("train", "--quiet", *support.ENDLESS, "--blocks=8", "--log=log", "d", "out")
         self.addCleanup(process.kill)
         end = time.monotonic() + SECONDS
@@ -175,6 +176,7 @@ class Time(Damage):
 class Changed(Damage):
     def train_while(self, change, ranks=0):
         """Trains without end until the data were changed, and then is asked to stop."""
+        self.write("d", support.endless_data())
         self.works("convert", "--quiet", "d", "d.bda")
         process = self.start("train", "--quiet", *support.ENDLESS, "--blocks=8", "--l1-ratio=0.1", "--log=log", "d.bda", "out",
                              ranks=ranks)
