@@ -24,8 +24,7 @@ extern const bda_option problem_options[]; /* options_problem.c */
 extern const bda_option how_options[];     /* options_methods.c */
 enum { MOST_OPTIONS_OF_A_PART = 40, MOST_OPTIONS = 4 * MOST_OPTIONS_OF_A_PART + 1 };
 #define IS_OPTION_PART(table)                                                                                        \
-    static_assert(sizeof(table) <= (MOST_OPTIONS_OF_A_PART + 1) * sizeof(bda_option), "raise "                       \
-                                                                                      "MOST_OPTIONS_OF_A_PART")
+    static_assert(sizeof(table) <= (MOST_OPTIONS_OF_A_PART + 1) * sizeof(bda_option), "too many options for a part")
 /* Copies rows, but for those of some names (NULL: all), to the end of a table; the new end. */
 bda_option *options_append(bda_option *to, const bda_option *from, const char *const *without);
 
