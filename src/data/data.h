@@ -29,24 +29,27 @@ struct bda_data {
     bool reordered;
     bool unlabelled;    /* some rows have no label; 0 stands for it */
     label_table labels; /* the distinct labels; not listed, and count DATA_LABELS_COUNTED + 1, where there are more */
-    double label_least, label_most; /* NAN where labels are names */
-    uint64_t bytes_read;
-    const char *format;               /* as bda_data_summary has it */
-    bool binary;                      /* read from our own format */
-    uint64_t files, empty_files;      /* read; of these, where ranks read their own, those without instances */
-    int first_empty;                  /* the lowest rank whose own files are empty; the number of ranks: none */
+    double label_least, label_most;   /* NAN where labels are names */
     const struct data_schema *schema; /* of a table, NULL for other formats */
 
-    /* This rank's */
-    uint64_t units;
-    const uint64_t *unit_row; /* [units + 1] where the rows of each unit begin; NULL: row i is unit i */
-    uint64_t first_instance;  /* of all, the number of this rank's first unit */
-    uint64_t first_row;       /* likewise of its first row */
-    uint64_t first_block, local_blocks;
-    uint64_t *block_start; /* [local_blocks + 1] unit where each block of this rank begins; 0 first, units last */
-    uint64_t bytes_held;
-    double seconds;
-    char *name;                  /* the path as it was given */
+    struct {        /* where they came from; members are named directly, as are those of the next group */
+        char *name; /* the path as it was given */
+        uint64_t bytes_read;
+        const char *format;          /* as bda_data_summary has it */
+        bool binary;                 /* read from our own format */
+        uint64_t files, empty_files; /* read; of these, where ranks read their own, those without instances */
+        int first_empty;             /* the lowest rank whose own files are empty; the number of ranks: none */
+        double seconds;              /* that reading took */
+    };
+    struct { /* this rank's */
+        uint64_t units;
+        const uint64_t *unit_row; /* [units + 1] where the rows of each unit begin; NULL: row i is unit i */
+        uint64_t first_instance;  /* of all, the number of this rank's first unit */
+        uint64_t first_row;       /* likewise of its first row */
+        uint64_t first_block, local_blocks;
+        uint64_t *block_start; /* [local_blocks + 1] unit where each block of this rank begins; 0 first, units last */
+        uint64_t bytes_held;
+    };
     struct sentences *sentences; /* what rows of sentences were made from (src/sentence), or NULL */
     void (*free_sentences)(struct sentences *sentences);
     struct data_memory *memory; /* private to src/data */

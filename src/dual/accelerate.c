@@ -115,7 +115,7 @@ static void next_stage(accelerated *r, uint64_t t)
     r->last_primal = r->primal;
     r->enough *= r->tighten;
     r->began = t;
-    r->run.idle_rounds = 0; /* alpha may rest while the centre moves */
+    r->run.search.idle_rounds = 0; /* alpha may rest while the centre moves */
     g->kind->gradient(g, w, r->run.v);
     r->run.travelled += sqrt(distance(r, w, r->last, r->before));
 }
@@ -141,7 +141,7 @@ static bool inner_interrupted(watch *self)
 static round_report translate(const accelerated *r, const round_report *report, const double *w)
 {
     const penalty *g = &r->p->penalty, *shifted = &r->shifted.penalty;
-    const double *v = report->anew ? r->run.dv : r->run.v;
+    const double *v = report->certificate.anew ? r->run.direction.dv : r->run.v;
     round_report told = *report;
     told.primal = report->primal - 0.5 * r->kappa * distance(r, w, r->y, r->before);
     told.dual = report->dual - shifted->kind->conjugate(shifted, v) + g->kind->conjugate(g, v);
@@ -167,8 +167,8 @@ static bool report_round(watch *self, const round_report *report, const double *
         r->enough = 2.0 / 9 * report->gap;
     }
     bool stop = stage_report(r->outer, &told, w);
-    if (stop && report->for_end)
-        r->stage_gap = report->gap_before;
+    if (stop && report->certificate.for_end)
+        r->stage_gap = report->certificate.gap_before;
     self->to_go = r->outer->to_go;
     return stop;
 }
@@ -176,7 +176,7 @@ static bool report_round(watch *self, const round_report *report, const double *
 /* ---- before ------------------------------------------------------------------------------------------------- */
 
 /* The mean of |x_i|^2 over all rows. Collective. */
-static double mean_norm(problem *p, double *mine, double *all)
+static double mean_norm(problem *p, scalars *of_blocks)
 {
     const data *d = p->data;
     for (uint64_t k = 0; k < d->local_blocks; k++) {
@@ -188,10 +188,10 @@ static double mean_norm(problem *p, double *mine, double *all)
     sum_add(&s, rows_norm(&p->rows, form, i))
         ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
-        mine[k] = sum_value(&s);
+        of_blocks->mine[k] = sum_value(&s);
     }
-    comm_gather_blocks(p->comm, d->blocks, mine, 1, all);
-    return comm_column_sum(all, d->blocks, 0, 1) / (double)d->rows_all;
+    scalars_gather(of_blocks, 1);
+    return scalars_sum(of_blocks, 0) / (double)d->rows_all;
 }
 
 /* A bound of the second derivative of the losses; their slope where they have kinks. */
@@ -206,11 +206,11 @@ static void use_curvature(accelerated *r, const preset *preset, const method_opt
 {
     const double most = 1 / r->shifted.penalty.convexity;
     if (r->p->penalty.kind->identity) {
-        r->run.h = NULL;
-        r->run.a1 *= most;
+        r->run.model.h = NULL;
+        r->run.model.a1 *= most;
     }
     if (preset->a2 == A2_LARGEST_NORM && isnan(options->a2))
-        r->run.a2 *= most;
+        r->run.model.a2 *= most;
 }
 
 static bool accelerated_open(accelerated *r, const method *self, problem *p, const method_options *options,
@@ -229,7 +229,7 @@ static bool accelerated_open(accelerated *r, const method *self, problem *p, con
     if (!comm_agree(p->comm, ok, err))
         return false;
     const double sigma = p->penalty.convexity, root_K = sqrt((double)p->data->blocks);
-    r->kappa = fmax(sigma, 2 * root_K * steepness(p) * mean_norm(p, r->run.mine, r->run.all));
+    r->kappa = fmax(sigma, 2 * root_K * steepness(p) * mean_norm(p, &r->run.scalars));
     r->shifted.penalty = penalty_shifted(&p->penalty, r->kappa, r->y);
     double root = sqrt(sigma / (sigma + r->kappa));
     r->beta = (1 - root) / (1 + root);

@@ -15,7 +15,8 @@ bool dual_begin_at(dual_run *r, const dual_point *from, bda_error *err)
     p->penalty.kind->gradient(&p->penalty, r->w, r->v);
     FOR_BLOCKS (k, r->local, p->threads) {
         block *b = r->blocks[k];
-        block_begin(b, from->alpha + b->first_row, r->trials, r->trial, r->dv_block[k], &r->local_direction[k]);
+        block_begin(b, from->alpha + b->first_row, r->search.trials, r->search.trial, r->direction.dv_block[k],
+                    &r->direction.of_block[k]);
     }
     if (!dual_sum(r, err))
         return false;

@@ -67,18 +67,18 @@ void hull_recentre(hull_run *r)
     dual_run *d = &r->d;
     const uint64_t T = d->p->penalty.free, first = d->p->n - T;
     const double *moved = dual_recentre(d);
-    for (int i = 0; moved && i < r->points; i++)
+    for (int i = 0; moved && i < r->points.count; i++)
         for (int j = 0; j <= i; j++) {
-            const int a = r->point[i], b = r->point[j];
+            const int a = r->points.used[i], b = r->points.used[j];
             double more = 0;
             for (uint64_t m = 0; m < T; m++)
-                more += moved[m] * (r->image[a][first + m] + r->image[b][first + m] + moved[m]);
-            r->product[b][a] = r->product[a][b] += more;
+                more += moved[m] * (r->points.image[a][first + m] + r->points.image[b][first + m] + moved[m]);
+            r->points.product[b][a] = r->points.product[a][b] += more;
         }
     for (uint64_t m = 0; moved && m < T; m++) {
-        for (int i = 0; i < r->points; i++)
-            r->image[r->point[i]][first + m] += moved[m];
-        if (r->v_before)
-            r->v_before[first + m] += moved[m];
+        for (int i = 0; i < r->points.count; i++)
+            r->points.image[r->points.used[i]][first + m] += moved[m];
+        if (r->momentum.v_before)
+            r->momentum.v_before[first + m] += moved[m];
     }
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/accelerate.h"
@@ -47,46 +46,31 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
 
 /* ---- the lines of the loop ---------------------------------------------------------------------------------- */
 
-void dual_gather(dual_run *r, int m)
-{
-    comm_gather_blocks(r->p->comm, r->K, r->mine, m, r->all);
-}
-
-double dual_column_sum(const dual_run *r, int column, int m)
-{
-    return comm_column_sum(r->all, r->K, column, m);
-}
-
-double dual_column_max(const dual_run *r, int column, int m)
-{
-    return comm_column_max(r->all, r->K, column, m);
-}
-
 double dual_overlap(const dual_run *r, double together, double apart)
 {
     return apart > 0 ? fmin(fmax(together / apart, 1), (double)r->K) : 1;
 }
 
 #define MOST_EPOCHS 8
-#define LOOK 0.5
-#define LOOK_OF_CLASSES 2.5
+#define EVALUATION_COST 0.5
+#define EVALUATION_COST_OF_CLASSES 2.5
 
-/* What a look at the gap costs, against a pass over all cells. It wants the scores of all classes, where a visit of
- * Crammer and Singer's wants those of few, and a round goes through a w for each of them several times. */
-static double look(const problem *p)
+/* Against a pass over all cells. An evaluation wants the scores of all classes, where a visit of Crammer and Singer's
+ * wants those of few, and a round goes through a w for each of them several times. */
+static double evaluation_cost(const problem *p)
 {
-    return p->task->sparse ? LOOK_OF_CLASSES : LOOK;
+    return p->task->sparse ? EVALUATION_COST_OF_CLASSES : EVALUATION_COST;
 }
 
 /* With one model so many passes that the next look is worth it, and a little fewer than all that seem to be needed;
  * all where they cost less than a look. */
 void dual_choose_epochs(dual_run *r)
 {
-    const double cost = r->report.epochs / (double)r->epochs; /* of a pass, against one over all */
-    pace_observe(&r->pace, r->watch->to_go, (double)r->epochs);
-    double worth_a_look = ceil(fmin(r->pace.left, fmin(look(r->p) / cost, MOST_EPOCHS)));
-    double passes = fmax(fmax(1, DUAL_CAUTION * r->pace.left), worth_a_look);
-    r->epochs = r->models > 1 || r->pool.queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
+    const double cost = r->report.epochs / (double)r->epochs.count; /* of a pass, against one over all */
+    pace_observe(&r->epochs.pace, r->watch->to_go, (double)r->epochs.count);
+    double worth_a_look = ceil(fmin(r->epochs.pace.left, fmin(evaluation_cost(r->p) / cost, MOST_EPOCHS)));
+    double passes = fmax(fmax(1, EPOCHS_BEFORE_NEXT_CHECK * r->epochs.pace.left), worth_a_look);
+    r->epochs.count = r->model.count > 1 || r->pool.queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
 }
 
 /* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support
@@ -94,7 +78,7 @@ void dual_choose_epochs(dual_run *r)
  * That takes no part in the rest, costs no message, and t goes to 1. For all regularisers g(t w) = a t^2 + b t, hence
  *     P(t w) + f(alpha) = sum_i [xi_i(t z_i) + xi_i*(-alpha_i) + alpha_i t z_i] + (t - 1)^2 g*(v),
  * less t b'(sum of alpha) for free intercepts b.  */
-static void choose_length(dual_run *r, double g_star, int column, int columns)
+static void choose_length(dual_run *r, double g_star, int column)
 {
     r->report.stretches = true;
     r->report.plain_primal = r->report.primal;
@@ -102,8 +86,8 @@ static void choose_length(dual_run *r, double g_star, int column, int columns)
     const double turned = dual_turned(r);
     double stretch = 0, least = r->report.gap - turned;
     for (int k = 0; k < BLOCK_LENGTHS; k++) {
-        double more = r->length[k] - 1, gap = dual_column_sum(r, column + k, columns) + more * more * g_star;
-        const double falls = gap - r->length[k] * turned;
+        double more = r->scales.factor[k] - 1, gap = scalars_sum(&r->scalars, column + k) + more * more * g_star;
+        const double falls = gap - r->scales.factor[k] * turned;
         if (falls < least) {
             least = falls;
             r->report.gap = gap;
@@ -112,18 +96,18 @@ static void choose_length(dual_run *r, double g_star, int column, int columns)
         }
     }
     r->report.stretch = stretch;
-    double next = fmax(stretch > 0 ? stretch : 0.1 * (r->length[0] - 1), 1e-9);
+    double next = fmax(stretch > 0 ? stretch : 0.1 * (r->scales.factor[0] - 1), 1e-9);
     for (int k = 0; k < BLOCK_LENGTHS; k++)
-        r->length[k] = 1 + next * around[k];
+        r->scales.factor[k] = 1 + next * around[k];
 }
 
 static void begin_lengths(dual_run *r, const method_options *options)
 {
-    r->lengthens = !options->no_scaling && r->models > 1 && r->p->task->lengths;
+    r->scales.tried = !options->no_scaling && r->model.count > 1 && r->p->task->lengths;
     for (int k = 0; k < BLOCK_LENGTHS; k++)
-        r->length[k] = 1 + ldexp(1, -2 * k);
-    for (uint64_t k = 0; r->lengthens && k < r->local; k++)
-        r->blocks[k]->lengths = r->length;
+        r->scales.factor[k] = 1 + ldexp(1, -2 * k);
+    for (uint64_t k = 0; r->scales.tried && k < r->local; k++)
+        r->blocks[k]->lengths = r->scales.factor;
 }
 
 /* Primal, dual and gap by one pass over the local rows and one message of scalars; then the watch decides. The
@@ -132,45 +116,39 @@ bool dual_evaluate(dual_run *r, uint64_t t)
 {
     enum { CELLS, LOSS, CONJUGATE, GAP, SECONDS, INTERRUPTED, GAP_AT, COLUMNS = GAP_AT + BLOCK_LENGTHS };
     problem *p = r->p;
-    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    const span span = span_begin(p->comm);
     const double *w = t == 0 && vec_largest(r->w, p->n, p->threads) == 0 ? NULL : r->w;
     FOR_BLOCKS (k, r->local, p->threads)
         block_evaluate(r->blocks[k], w, r->travelled, &r->value[k]);
-    double seconds = r->watch->seconds(r->watch);
-    bool interrupted = r->watch->interrupted(r->watch);
-    const int columns = r->lengthens ? COLUMNS : GAP_AT;
+    const rank_view view = report_begin(r->watch);
+    const int columns = r->scales.tried ? COLUMNS : GAP_AT;
     for (uint64_t k = 0; k < r->local; k++) {
-        double *to = r->mine + k * (uint64_t)columns;
+        double *to = r->scalars.mine + k * (uint64_t)columns;
         to[CELLS] = r->value[k].cells;
         to[LOSS] = r->value[k].loss;
         to[CONJUGATE] = r->value[k].conjugate;
         to[GAP] = r->value[k].gap;
-        to[SECONDS] = seconds;
-        to[INTERRUPTED] = interrupted;
-        if (r->lengthens)
+        report_put(view, to + SECONDS);
+        if (r->scales.tried)
             memcpy(to + GAP_AT, r->value[k].gap_at, sizeof r->value[k].gap_at);
     }
-    dual_gather(r, columns);
-    r->looked_at = dual_column_sum(r, CELLS, columns) / fmax((double)p->nonzeros, 1);
+    scalars_gather(&r->scalars, columns);
+    r->epochs.eval_cell_share = scalars_sum(&r->scalars, CELLS) / fmax((double)p->nonzeros, 1);
 
     round_report *report = &r->report;
     report->round = t;
     const regulariser *reg = p->penalty.kind;
     double g = reg->value(&p->penalty, r->w);
     double g_star = reg->identity ? g : reg->conjugate(&p->penalty, r->v);
-    report->primal = g + dual_column_sum(r, LOSS, columns);
-    report->dual = r->f = g_star + dual_column_sum(r, CONJUGATE, columns);
-    const double terms = dual_column_sum(r, GAP, columns);
+    report->primal = g + scalars_sum(&r->scalars, LOSS);
+    report->dual = r->f = g_star + scalars_sum(&r->scalars, CONJUGATE);
+    const double terms = scalars_sum(&r->scalars, GAP);
     report->gap = terms; /* g(w) + g*(v) = w'v, so this is all of it */
-    if (r->lengthens)
-        choose_length(r, g_star, GAP_AT, columns);
-    report->seconds = dual_column_max(r, SECONDS, columns);
-    report->interrupted = dual_column_max(r, INTERRUPTED, columns) > 0;
-    report->stalled = r->idle_rounds >= 10;
-    report->vectors_sent = comm_said(p->comm)->vectors;
-    report->bytes_sent = comm_said(p->comm)->bytes;
-    report->comm_seconds += comm_said(p->comm)->seconds - comm_before;
-    report->eval_seconds = clock_now() - begin - (comm_said(p->comm)->seconds - comm_before);
+    if (r->scales.tried)
+        choose_length(r, g_star, GAP_AT);
+    report_end(report, &r->scalars, SECONDS);
+    report->stalled = r->search.idle_rounds >= 10;
+    span_end(&span, report, SPENT_EVALUATION);
     report->blocks = r->blocks;
     report->shares = pool_is_open(&r->pool);
     const double price = dual_price(r, r->margins, r->w, 1 + report->stretch);
@@ -179,7 +157,7 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     bool stop = stage_report(r->watch, report, r->w);
     dual_repair(r, stop);
     dual_recentre(r);
-    if (r->as_needed)
+    if (r->epochs.adaptive)
         dual_choose_epochs(r);
     *report = (round_report){0};
     return stop;
@@ -196,35 +174,33 @@ static void shuffle_turns(dual_run *r, uint64_t t)
 void dual_solve(dual_run *r, uint64_t t)
 {
     problem *p = r->p;
-    subproblem s = {.h = r->h,
-                    .a1 = r->a1,
-                    .a2 = r->a2,
-                    .separate = r->separate,
-                    .epochs = r->epochs,
-                    .learning = r->learning,
-                    .settled_outputs = r->settled_outputs,
-                    .pool = r->start ? r->ahead : r->w,
+    subproblem s = {.h = r->model.h,
+                    .a1 = r->model.a1,
+                    .a2 = r->model.a2,
+                    .separate = r->model.separate,
+                    .epochs = r->epochs.count,
+                    .learning = r->epochs.learning,
+                    .settled_outputs = r->epochs.settled_outputs,
+                    .pool = r->ahead.w_block ? r->ahead.w : r->w,
                     .seed = r->seed,
                     .round = t,
-                    .trial = r->trial,
-                    .trials = r->trials};
-    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+                    .trial = r->search.trial,
+                    .trials = r->search.trials};
+    const span span = span_begin(p->comm);
     if (pool_is_open(&r->pool)) {
         pool_fill(&r->pool, s.pool);
         shuffle_turns(r, t);
     }
-    if (r->h && !r->start) /* a step without a search must be safe whatever way v goes */
-        p->penalty.kind->curvature(&p->penalty, r->h, r->v, r->search == SEARCH_NONE);
+    if (r->model.h && !r->ahead.w_block) /* a step without a search must be safe whatever way v goes */
+        p->penalty.kind->curvature(&p->penalty, r->model.h, r->v, r->search.kind == SEARCH_NONE);
     FOR_BLOCKS (j, r->local, p->threads) {
         const uint64_t k = r->turn[j];
         subproblem own = s;
-        own.w = r->start ? r->start[k] : r->w;
+        own.w = r->ahead.w_block ? r->ahead.w_block[k] : r->w;
         own.seat = pool_is_open(&r->pool) ? &r->pool.seat[k] : NULL;
-        block_solve(r->blocks[k], &own, r->dv_block[k], &r->local_direction[k]);
+        block_solve(r->blocks[k], &own, r->direction.dv_block[k], &r->direction.of_block[k]);
     }
-    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
-    r->report.comm_seconds += comm_seconds;
-    r->report.local_seconds += clock_now() - begin - comm_seconds;
+    span_end(&span, &r->report, SPENT_LOCAL);
 }
 
 /* A small message first: the scalars of the ray, and the largest |dv_j|, which sets the grid on which the vector can
@@ -233,52 +209,55 @@ bool dual_sum(dual_run *r, bda_error *err)
 {
     enum { LARGEST, CELLS, SLOPE, CURVE, LIMIT, FAILED, APART, CHANGE, COLUMNS = CHANGE + BLOCK_TRIALS };
     problem *p = r->p;
-    double before = comm_said(p->comm)->seconds;
+    const span messages = span_begin(p->comm);
     for (uint64_t k = 0; k < r->local; k++) {
-        const block_direction *d = &r->local_direction[k];
-        double *to = r->mine + k * COLUMNS;
+        const block_direction *d = &r->direction.of_block[k];
+        double *to = r->scalars.mine + k * COLUMNS;
         to[LARGEST] = d->largest;
         to[CELLS] = d->cells;
         to[SLOPE] = d->slope;
         to[CURVE] = d->curve;
         to[LIMIT] = -d->limit;
         to[FAILED] = d->failed;
-        to[APART] = r->adapts ? vec_dot(r->dv_block[k], r->dv_block[k], p->n, p->threads) : 0;
+        to[APART] =
+            r->model.adaptive_a1 ? vec_dot(r->direction.dv_block[k], r->direction.dv_block[k], p->n, p->threads) : 0;
         for (int j = 0; j < BLOCK_TRIALS; j++)
             to[CHANGE + j] = d->change[j];
     }
-    dual_gather(r, COLUMNS);
-    block_direction *all = &r->direction;
-    all->largest = dual_column_max(r, LARGEST, COLUMNS);
-    r->largest_added = fmax(r->largest_added, all->largest);
-    all->cells = dual_column_sum(r, CELLS, COLUMNS);
-    all->slope = dual_column_sum(r, SLOPE, COLUMNS);
-    all->curve = dual_column_sum(r, CURVE, COLUMNS);
-    all->limit = fmax(1, -dual_column_max(r, LIMIT, COLUMNS)); /* alpha + d is feasible; below 1 by rounding alone */
-    if (dual_column_max(r, FAILED, COLUMNS) > 0)
+    scalars_gather(&r->scalars, COLUMNS);
+    block_direction *all = &r->direction.all;
+    all->largest = scalars_max(&r->scalars, LARGEST);
+    r->drift.largest_added = fmax(r->drift.largest_added, all->largest);
+    all->cells = scalars_sum(&r->scalars, CELLS);
+    all->slope = scalars_sum(&r->scalars, SLOPE);
+    all->curve = scalars_sum(&r->scalars, CURVE);
+    all->limit = fmax(1, -scalars_max(&r->scalars, LIMIT)); /* alpha + d is feasible; below 1 by rounding alone */
+    if (scalars_max(&r->scalars, FAILED) > 0)
         return err_set(err, BDA_FAILED, "%s", DUAL_NO_MEMORY);
     for (int j = 0; j < BLOCK_TRIALS; j++)
-        all->change[j] = dual_column_sum(r, CHANGE + j, COLUMNS);
-    r->sum_error = comm_sum_packed(p->comm, p->fields, r->K, all->largest, (const double *const *)r->dv_block,
-                                   (int)r->local, p->n, r->dv, p->threads);
-    if (r->adapts)
-        r->a1 = dual_overlap(r, vec_dot(r->dv, r->dv, p->n, p->threads), dual_column_sum(r, APART, COLUMNS));
-    r->report.comm_seconds += comm_said(p->comm)->seconds - before;
-    r->report.epochs = p->nonzeros ? all->cells / (double)p->nonzeros : (double)r->epochs;
+        all->change[j] = scalars_sum(&r->scalars, CHANGE + j);
+    r->drift.sum_error =
+        comm_sum_packed(p->comm, p->fields, r->K, all->largest, (const double *const *)r->direction.dv_block,
+                        (int)r->local, p->n, r->direction.dv, p->threads);
+    if (r->model.adaptive_a1)
+        r->model.a1 = dual_overlap(r, vec_dot(r->direction.dv, r->direction.dv, p->n, p->threads),
+                                   scalars_sum(&r->scalars, APART));
+    span_end(&messages, &r->report, SPENT_MESSAGES);
+    r->report.epochs = p->nonzeros ? all->cells / (double)p->nonzeros : (double)r->epochs.count;
     return true;
 }
 
 void dual_move(dual_run *r, double eta)
 {
     problem *p = r->p;
-    double begin = clock_now();
+    const span span = span_begin(p->comm);
     FOR_BLOCKS (k, r->local, p->threads)
         block_move(r->blocks[k], eta);
-    vec_add(r->v, eta, r->dv, p->n, p->threads);
-    r->rounding += fabs(eta) * r->sum_error;
-    r->largest_added = fmax(r->largest_added, fabs(eta) * r->direction.largest);
+    vec_add(r->v, eta, r->direction.dv, p->n, p->threads);
+    r->drift.rounding += fabs(eta) * r->drift.sum_error;
+    r->drift.largest_added = fmax(r->drift.largest_added, fabs(eta) * r->direction.all.largest);
     r->report.step = eta;
-    r->report.local_seconds += clock_now() - begin;
+    span_end(&span, &r->report, SPENT_LOCAL);
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */
@@ -313,7 +292,7 @@ static double choose_a2(dual_run *r, const preset *preset, const method_options 
         r->p->loss->smooth &&
         (!r->p->task->structure || r->p->task->smooth); /* of the conjugate: the loss has a Lipschitz gradient */
     if (preset->a2 == A2_DAMPED)                        /* with one block the model is the dual itself */
-        return strongly_convex || r->models == 1 ? 0 : 1e-3;
+        return strongly_convex || r->model.count == 1 ? 0 : 1e-3;
     if (preset->a2 == A2_ZERO)
         return 0;
     double largest = 0;
@@ -333,7 +312,7 @@ static double choose_fixed_step(const dual_run *r, const preset *preset, const m
     case STEP_AVERAGE:
         return 1 / (double)r->K;
     case STEP_A1_AVERAGE:
-        return r->a1 / (double)r->K;
+        return r->model.a1 / (double)r->K;
     }
     return NAN;
 }
@@ -350,12 +329,12 @@ static method_facts tell_facts(const dual_run *r)
 {
     static const char *const searches[] = {NULL, "exact", "backtracking", "none"};
     static const char *const rules[] = {NULL, "least dual along the direction", "Armijo", "fixed"};
-    return (method_facts){.a1 = r->a1,
-                          .a2 = r->a2,
-                          .step = r->search == SEARCH_NONE ? r->fixed_step : NAN,
-                          .local_epochs = r->as_needed ? 0 : r->epochs,
-                          .line_search = searches[r->search],
-                          .step_rule = rules[r->search]};
+    return (method_facts){.a1 = r->model.a1,
+                          .a2 = r->model.a2,
+                          .step = r->search.kind == SEARCH_NONE ? r->search.fixed_step : NAN,
+                          .local_epochs = r->epochs.adaptive ? 0 : r->epochs.count,
+                          .line_search = searches[r->search.kind],
+                          .step_rule = rules[r->search.kind]};
 }
 
 /* Of all instances, whose means bound the intercepts. */
@@ -376,33 +355,34 @@ static bool take_memory(dual_run *r, bda_error *err)
 {
     const problem *p = r->p;
     arena *m = &r->memory;
-    const uint64_t columns = 8 + BLOCK_LENGTHS + BLOCK_TRIALS * 2; /* the widest message of scalars */
+    const int columns = 8 + BLOCK_LENGTHS + BLOCK_TRIALS * 2; /* the widest message of scalars */
     if (!(r->blocks = blocks_open(m, p, err)) || !(r->v = ARENA_TAKE(m, double, p->n, err)) ||
-        !(r->dv = ARENA_TAKE(m, double, p->n, err)) || !(r->dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
+        !(r->direction.dv = ARENA_TAKE(m, double, p->n, err)) ||
+        !(r->direction.dv_block = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->value = ARENA_TAKE(m, block_value, r->local + 1, err)) ||
         !(r->turn = ARENA_TAKE(m, uint32_t, r->local + 1, err)) ||
-        !(r->local_direction = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
-        !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * columns, err)) ||
-        !(r->all = ARENA_TAKE(m, double, r->K *columns, err)))
+        !(r->direction.of_block = ARENA_TAKE(m, block_direction, r->local + 1, err)) ||
+        !scalars_take(&r->scalars, m, columns, err))
         return false;
     if (p->penalty.free > 0 && !take_margins(r, err))
         return false;
     bool identity = p->penalty.kind->identity;
     r->w = identity ? r->v : ARENA_TAKE(m, double, p->n, err);
-    r->h = identity ? NULL : ARENA_TAKE(m, double, p->n, err);
+    r->model.h = identity ? NULL : ARENA_TAKE(m, double, p->n, err);
     for (uint64_t k = 0; k < r->local; k++) {
         r->turn[k] = (uint32_t)k;
-        if (!(r->dv_block[k] = k == 0 ? r->dv : ARENA_TAKE(m, double, p->n, err)))
+        if (!(r->direction.dv_block[k] = k == 0 ? r->direction.dv : ARENA_TAKE(m, double, p->n, err)))
             return false;
     }
-    return r->w && (identity || r->h);
+    return r->w && (identity || r->model.h);
 }
 
 /* Local. */
 static bool steps_are_fine(const dual_run *r, const preset *preset, bda_error *err)
 {
-    const bool coupled = r->a1 > 0 && r->a2 == 0 && !preset->separate;
-    const bool whole = r->search == SEARCH_BACKTRACKING || (r->search == SEARCH_NONE && r->fixed_step == 1);
+    const bool coupled = r->model.a1 > 0 && r->model.a2 == 0 && !preset->separate;
+    const bool whole =
+        r->search.kind == SEARCH_BACKTRACKING || (r->search.kind == SEARCH_NONE && r->search.fixed_step == 1);
     for (uint64_t k = 0; k < r->local; k++)
         if (r->blocks[k]->kind->whole_steps && !(coupled && whole))
             return err_set(
@@ -427,49 +407,50 @@ bool dual_begin(dual_run *r, const watch *watch, bda_error *err)
         return true;
     for (uint64_t m = 0; m < g->free; m++)
         r->intercept.centre[m] = r->v[first + m] = p->start[first + m];
-    return start_dual(p, r->blocks, r->v, &r->rounding, &r->largest_added, err);
+    return start_dual(p, r->blocks, r->v, &r->drift.rounding, &r->drift.largest_added, err);
 }
 
 bool dual_open(dual_run *r, const preset *preset, problem *p, const method_options *options, watch *watch,
                bda_error *err)
 {
     *r = (dual_run){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
-    r->a1 = choose_a1(preset, p, options);
-    if (preset->a1_between_1_and_blocks && !(r->a1 >= 1 && r->a1 <= (double)r->K))
+    r->scalars = (scalars){.comm = p->comm, .blocks = r->K, .local = r->local};
+    r->model.a1 = choose_a1(preset, p, options);
+    if (preset->a1_between_1_and_blocks && !(r->model.a1 >= 1 && r->model.a1 <= (double)r->K))
         return err_set(err, BDA_USAGE, "--a1=%g is outside [1, K] with K = %llu blocks, which this method needs",
-                       r->a1, (unsigned long long)r->K);
-    const bool coupled = r->a1 > 0 && !preset->separate;
+                       r->model.a1, (unsigned long long)r->K);
+    const bool coupled = r->model.a1 > 0 && !preset->separate;
     if (coupled && method_shares(options) &&
         !pool_open(&r->pool, p, options->sharing == SHARE_MEMORY, &r->memory, err))
         return false;
-    r->models = r->pool.one_machine ? 1 : pool_is_open(&r->pool) ? (uint64_t)bda_comm_size(p->comm) : r->K;
+    r->model.count = r->pool.one_machine ? 1 : pool_is_open(&r->pool) ? (uint64_t)bda_comm_size(p->comm) : r->K;
     /* Blocks of structures want the same weights: with less than that the primal goes up and down from round to round. */
     if (p->task->structure && preset->a1 == A1_ONE && isnan(options->a1) && !options->a1_is_blocks && !preset->safe)
-        r->a1 = (double)r->models;
+        r->model.a1 = (double)r->model.count;
     if (!comm_agree(p->comm, take_memory(r, err), err) || !intercept_open(&r->intercept, p, err))
         return false;
-    r->a2 = choose_a2(r, preset, options);
-    if (r->a1 == 0 && r->a2 == 0)
+    r->model.a2 = choose_a2(r, preset, options);
+    if (r->model.a1 == 0 && r->model.a2 == 0)
         return err_set(err, BDA_USAGE, "--a1 and --a2 are both 0: one of them must be positive");
-    r->separate = preset->separate;
-    r->search = choose_search(preset, p, options);
-    r->fixed_step = choose_fixed_step(r, preset, options);
+    r->model.separate = preset->separate;
+    r->search.kind = choose_search(preset, p, options);
+    r->search.fixed_step = choose_fixed_step(r, preset, options);
     if (!comm_agree(p->comm, steps_are_fine(r, preset, err), err))
         return false;
-    r->tau = options->tau;
-    r->beta = options->beta;
-    r->epochs = options->local_epochs > 0 ? options->local_epochs : 1;
-    r->as_needed = options->local_epochs == EPOCHS_AS_NEEDED;
-    r->learning = options->learning_epochs > 0 ? options->learning_epochs
-                  : preset->paper_inference    ? PAPER_LEARNING_EPOCHS
-                  : p->task->structure         ? p->task->structure->visits
-                                               : 1;
-    r->settled_outputs =
+    r->search.tau = options->tau;
+    r->search.beta = options->beta;
+    r->epochs.count = options->local_epochs > 0 ? options->local_epochs : 1;
+    r->epochs.adaptive = options->local_epochs == EPOCHS_AS_NEEDED;
+    r->epochs.learning = options->learning_epochs > 0 ? options->learning_epochs
+                         : preset->paper_inference    ? PAPER_LEARNING_EPOCHS
+                         : p->task->structure         ? p->task->structure->visits
+                                                      : 1;
+    r->epochs.settled_outputs =
         options->inference == INFERENCE_DEFAULT ? preset->paper_inference : options->inference == INFERENCE_ROUND;
     r->seed = options->seed;
-    r->trials = r->models == 1 && !r->separate ? 1 : BLOCK_TRIALS;
+    r->search.trials = r->model.count == 1 && !r->model.separate ? 1 : BLOCK_TRIALS;
     for (int j = 0; j < BLOCK_TRIALS; j++)
-        r->trial[j] = j ? r->trial[j - 1] * r->beta : 1;
+        r->search.trial[j] = j ? r->search.trial[j - 1] * r->search.beta : 1;
     watch->facts = tell_facts(r);
     return !options->from || dual_begin_at(r, options->from, err);
 }

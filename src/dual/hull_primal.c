@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "dual/hull.h"
@@ -39,19 +38,22 @@ static inline double along_column(const hull_run *r, const double *aim, int dire
 {
     switch (direction) {
     case TO_W:
-        return r->d.w[j] - r->best[j];
+        return r->d.w[j] - r->primal.best[j];
     case TO_AIM:
-        return aim[j] - r->best[j];
+        return aim[j] - r->primal.best[j];
     case LENGTH:
-        return r->best[j];
+        return r->primal.best[j];
     default:
-        return r->last_step[j];
+        return r->primal.last_step[j];
     }
 }
 
 static double *const *margins_along(const hull_run *r, int direction)
 {
-    double **const of[] = {[TO_W] = r->z_now, [TO_AIM] = r->z_aim, [LAST_STEP] = r->z_step, [LENGTH] = r->z_best};
+    double **const of[] = {[TO_W] = r->primal.z_now,
+                           [TO_AIM] = r->primal.z_aim,
+                           [LAST_STEP] = r->primal.z_step,
+                           [LENGTH] = r->primal.z_best};
     return of[direction];
 }
 
@@ -66,11 +68,11 @@ static void regulariser_part(const subspace *s, uint64_t k, double *to)
     for (uint64_t at = first; at < end; at += CHUNK) {
         double part[1 + MOST + MOST * MOST] = {0}, d[MOST];
         for (uint64_t j = at; j < end && j < at + CHUNK; j++) {
-            double f = r->factor ? r->factor[j] : 1;
-            part[0] += 0.5 * f * r->best[j] * r->best[j];
+            double f = r->primal.factor ? r->primal.factor[j] : 1;
+            part[0] += 0.5 * f * r->primal.best[j] * r->primal.best[j];
             for (int a = 0; a < m; a++) {
                 d[a] = along_column(r, s->aim, s->direction[a], j);
-                part[1 + a] += f * r->best[j] * d[a];
+                part[1 + a] += f * r->primal.best[j] * d[a];
                 for (int b = 0; b <= a; b++)
                     part[1 + m + a * m + b] += f * d[a] * d[b];
             }
@@ -89,8 +91,9 @@ static void loss_part(const subspace *s, uint64_t k, const double *t, double *to
     const double *q[MOST];
     for (int a = 0; a < s->m; a++)
         q[a] = margins_along(r, s->direction[a])[k];
-    instances_along(&r->part[k], r->z_best[k], s->m, q, t, to, to + 1, r->smooth ? to + 1 + s->m : NULL);
-    if (!r->smooth)
+    instances_along(&r->primal.part[k], r->primal.z_best[k], s->m, q, t, to, to + 1,
+                    r->primal.smooth ? to + 1 + s->m : NULL);
+    if (!r->primal.smooth)
         memset(to + 1 + s->m, 0, (size_t)(s->m * s->m) * sizeof *to);
 }
 
@@ -100,29 +103,29 @@ static double value_at(subspace *s, const double *t, double *gradient, double *h
     dual_run *d = &s->r->d;
     const int m = s->m, width = 1 + m + m * m, columns = first ? 2 * width : width;
     FOR_BLOCKS (k, d->local, d->p->threads) {
-        double *to = d->mine + k * (uint64_t)columns;
+        double *to = d->scalars.mine + k * (uint64_t)columns;
         loss_part(s, k, t, to);
         if (first)
             regulariser_part(s, k, to + width);
     }
-    dual_gather(d, columns);
+    scalars_gather(&d->scalars, columns);
     if (first) {
-        s->g_0 = dual_column_sum(d, width, columns);
+        s->g_0 = scalars_sum(&d->scalars, width);
         for (int a = 0; a < m; a++) {
-            s->slope[a] = dual_column_sum(d, width + 1 + a, columns);
+            s->slope[a] = scalars_sum(&d->scalars, width + 1 + a);
             for (int b = 0; b <= a; b++)
-                s->bend[a * m + b] = s->bend[b * m + a] = dual_column_sum(d, width + 1 + m + a * m + b, columns);
+                s->bend[a * m + b] = s->bend[b * m + a] = scalars_sum(&d->scalars, width + 1 + m + a * m + b);
         }
     }
-    double value = s->g_0 + dual_column_sum(d, 0, columns);
+    double value = s->g_0 + scalars_sum(&d->scalars, 0);
     for (int a = 0; a < m; a++) {
         double g_slope = s->slope[a];
         for (int b = 0; b < m; b++)
             g_slope += s->bend[a * m + b] * t[b];
         value += 0.5 * t[a] * (s->slope[a] + g_slope);
-        gradient[a] = g_slope + dual_column_sum(d, 1 + a, columns);
+        gradient[a] = g_slope + scalars_sum(&d->scalars, 1 + a);
         for (int b = 0; b <= a; b++)
-            hessian[a * m + b] = s->bend[a * m + b] + dual_column_sum(d, 1 + m + a * m + b, columns);
+            hessian[a * m + b] = s->bend[a * m + b] + scalars_sum(&d->scalars, 1 + m + a * m + b);
     }
     d->report.line_search_steps++;
     return value;
@@ -195,11 +198,11 @@ static double segment_g(const subspace *s, double t, double *slope)
 {
     hull_run *r = s->r;
     const problem *p = r->d.p;
-    double *at = r->scratch, *of = r->d.dv;
+    double *at = r->scratch, *of = r->d.direction.dv;
     for (uint64_t j = 0; j < p->n; j++)
-        at[j] = r->best[j] + t * along_column(r, NULL, s->direction[0], j);
+        at[j] = r->primal.best[j] + t * along_column(r, NULL, s->direction[0], j);
     p->penalty.kind->slope(&p->penalty, of, at);
-    double along_best = vec_dot(of, r->best, p->n, p->threads);
+    double along_best = vec_dot(of, r->primal.best, p->n, p->threads);
     *slope = s->direction[0] == LENGTH ? along_best : vec_dot(of, r->d.w, p->n, p->threads) - along_best;
     return p->penalty.kind->value(&p->penalty, at);
 }
@@ -222,7 +225,7 @@ static double search_segment(subspace *s, double high, double *t)
 {
     double low = 0, at_low, at_high, best = segment_value(s, 0, &at_low, true), value;
     const dual_run *d = &s->r->d;
-    const double enough = (d->models > 1 ? SEGMENT_ENOUGH_APART : SEGMENT_ENOUGH) * (best + d->f);
+    const double enough = (d->model.count > 1 ? SEGMENT_ENOUGH_APART : SEGMENT_ENOUGH) * (best + d->f);
     *t = 0;
     if (at_low >= 0)
         at_low = -1e-300; /* a subgradient: the slope to the right is not known */
@@ -266,13 +269,13 @@ static void take_step(const subspace *s, const double *t)
         double moved = 0;
         for (int a = 0; a < s->m; a++)
             moved += t[a] * along_column(r, s->aim, s->direction[a], j);
-        if (r->last_step)
-            r->last_step[j] = moved;
-        r->best[j] += moved;
+        if (r->primal.last_step)
+            r->primal.last_step[j] = moved;
+        r->primal.best[j] += moved;
     }
     FOR_BLOCKS (k, r->d.local, p->threads) {
-        uint64_t length = r->part[k].count * r->part[k].width;
-        double *z = r->z_best[k], *step = r->z_step ? r->z_step[k] : NULL;
+        uint64_t length = r->primal.part[k].count * r->primal.part[k].width;
+        double *z = r->primal.z_best[k], *step = r->primal.z_step ? r->primal.z_step[k] : NULL;
         for (uint64_t i = 0; i < length; i++) {
             double moved = 0;
             for (int a = 0; a < s->m; a++)
@@ -288,53 +291,51 @@ static void take_step(const subspace *s, const double *t)
 static void improve_length(subspace *s)
 {
     hull_run *r = s->r;
-    if (++r->rounds_since_length < r->length_patience)
+    if (++r->primal.rounds_since_length < r->primal.length_patience)
         return;
-    double t[MOST] = {0}, gap = r->best_primal + r->d.f;
+    double t[MOST] = {0}, gap = r->primal.best_value + r->d.f;
     s->direction[0] = LENGTH;
-    double value = search_segment(s, 4 * r->stretch, t), gained = r->best_primal - value;
+    double value = search_segment(s, 4 * r->primal.stretch, t), gained = r->primal.best_value - value;
     if (gained > 0) {
         take_step(s, t);
-        r->best_primal = value;
-        r->newest = -1;
+        r->primal.best_value = value;
+        r->primal.newest_image = -1;
     }
-    r->stretch = fmax(t[0] > 0 ? t[0] : r->stretch / 4, 1e-9);
-    r->rounds_since_length = 0;
-    r->length_patience = gained > LENGTH_WORTH * gap ? 1 : r->length_patience * 2;
-    if (r->length_patience > LENGTH_PATIENCE)
-        r->length_patience = LENGTH_PATIENCE;
+    r->primal.stretch = fmax(t[0] > 0 ? t[0] : r->primal.stretch / 4, 1e-9);
+    r->primal.rounds_since_length = 0;
+    r->primal.length_patience = gained > LENGTH_WORTH * gap ? 1 : r->primal.length_patience * 2;
+    if (r->primal.length_patience > LENGTH_PATIENCE)
+        r->primal.length_patience = LENGTH_PATIENCE;
 }
 
 void hull_improve_primal(hull_run *r)
 {
-    double begin = clock_now(), comm_before = comm_said(r->d.p->comm)->seconds;
+    const span span = span_begin(r->d.p->comm);
     subspace s = {.r = r, .m = 1};
     double t[MOST] = {0}, to_w[MOST] = {1}, value;
     for (uint64_t k = 0; k < r->d.local; k++) /* from margins to directions */
-        for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
-            r->z_now[k][i] -= r->z_best[k][i];
-    if (r->smooth) {
-        if (r->newest >= 0) {
-            s.aim = r->aim ? r->aim : r->image[r->newest];
+        for (uint64_t i = 0; i < r->primal.part[k].count * r->primal.part[k].width; i++)
+            r->primal.z_now[k][i] -= r->primal.z_best[k][i];
+    if (r->primal.smooth) {
+        if (r->primal.newest_image >= 0) {
+            s.aim = r->primal.aim ? r->primal.aim : r->points.image[r->primal.newest_image];
             s.direction[s.m++] = TO_AIM;
         }
-        if (r->stepped)
+        if (r->primal.stepped)
             s.direction[s.m++] = LAST_STEP;
         value = newton(&s, t);
     } else {
         value = search_segment(&s, 1, t);
     }
-    const double *step = r->now_primal < value ? to_w : t;
-    value = fmin(value, r->now_primal);
-    if (value < r->best_primal) {
+    const double *step = r->primal.now_value < value ? to_w : t;
+    value = fmin(value, r->primal.now_value);
+    if (value < r->primal.best_value) {
         take_step(&s, step);
-        r->best_primal = value;
-        r->stepped = true;
-        r->newest = -1;
+        r->primal.best_value = value;
+        r->primal.stepped = true;
+        r->primal.newest_image = -1;
     }
-    if (!r->smooth && r->d.models > 1)
+    if (!r->primal.smooth && r->d.model.count > 1)
         improve_length(&s);
-    double comm_seconds = comm_said(r->d.p->comm)->seconds - comm_before;
-    r->d.report.comm_seconds += comm_seconds;
-    r->d.report.eval_seconds += clock_now() - begin - comm_seconds;
+    span_end(&span, &r->d.report, SPENT_EVALUATION);
 }

@@ -20,7 +20,7 @@
 
 static const double *image_of(const hull_run *r, int point)
 {
-    return point == ALPHA ? r->d.v : r->image[point];
+    return point == ALPHA ? r->d.v : r->points.image[point];
 }
 
 void hull_columns(const hull_run *r, uint64_t k, uint64_t *first, uint64_t *end)
@@ -49,8 +49,8 @@ static void image_products(const hull_run *r, uint64_t first, uint64_t end, int 
 void hull_products(hull_run *r, int changed, const int *which)
 {
     int other[HULL_POINTS + 1], block_other[HULL_POINTS + 1], others = 0;
-    for (int k = 0; k < r->points; k++)
-        other[others++] = r->point[k];
+    for (int k = 0; k < r->points.count; k++)
+        other[others++] = r->points.used[k];
     other[others++] = ALPHA;
     for (int k = 0; k < others; k++)
         block_other[k] = other[k] == ALPHA ? POINT_ALPHA : other[k];
@@ -58,7 +58,7 @@ void hull_products(hull_run *r, int changed, const int *which)
     const bool quadratic = d->p->loss->quadratic_dual;
     const int columns = changed * (quadratic ? 2 * others + 1 : others);
     FOR_BLOCKS (k, d->local, d->p->threads) {
-        double *to = d->mine + k * (uint64_t)columns;
+        double *to = d->scalars.mine + k * (uint64_t)columns;
         uint64_t first, end;
         hull_columns(r, k, &first, &end);
         image_products(r, first, end, changed, which, others, other, to);
@@ -66,13 +66,13 @@ void hull_products(hull_run *r, int changed, const int *which)
             block_products(d->blocks[k], which[c] == ALPHA ? POINT_ALPHA : which[c], others, block_other,
                            to + changed * others + c * others, to + 2 * changed * others + c);
     }
-    dual_gather(d, columns);
+    scalars_gather(&d->scalars, columns);
     for (int c = 0; c < changed; c++) {
         for (int k = 0; k < others; k++)
-            r->product[which[c]][other[k]] = r->product[other[k]][which[c]] =
-                dual_column_sum(d, c * others + k, columns) +
-                (quadratic ? dual_column_sum(d, changed * others + c * others + k, columns) : 0);
-        r->linear[which[c]] = quadratic ? dual_column_sum(d, 2 * changed * others + c, columns) : 0;
+            r->points.product[which[c]][other[k]] = r->points.product[other[k]][which[c]] =
+                scalars_sum(&d->scalars, c * others + k) +
+                (quadratic ? scalars_sum(&d->scalars, changed * others + c * others + k) : 0);
+        r->points.linear[which[c]] = quadratic ? scalars_sum(&d->scalars, 2 * changed * others + c) : 0;
     }
 }
 
@@ -81,14 +81,15 @@ void hull_products(hull_run *r, int changed, const int *which)
 /* phi(theta) = slope'theta + theta'H theta/2 from the products. */
 static void quadratic_model(const hull_run *r, double *slope, double *H)
 {
-    const int m = r->points;
+    const int m = r->points.count;
     for (int a = 0; a < m; a++) {
-        int i = r->point[a];
-        slope[a] = r->product[i][ALPHA] - r->product[ALPHA][ALPHA] + (r->linear[i] - r->linear[ALPHA]);
+        int i = r->points.used[a];
+        slope[a] = r->points.product[i][ALPHA] - r->points.product[ALPHA][ALPHA] +
+                   (r->points.linear[i] - r->points.linear[ALPHA]);
         for (int b = 0; b <= a; b++) {
-            int j = r->point[b];
-            H[a * m + b] =
-                (r->product[i][j] - r->product[i][ALPHA]) - (r->product[j][ALPHA] - r->product[ALPHA][ALPHA]);
+            int j = r->points.used[b];
+            H[a * m + b] = (r->points.product[i][j] - r->points.product[i][ALPHA]) -
+                           (r->points.product[j][ALPHA] - r->points.product[ALPHA][ALPHA]);
         }
     }
 }
@@ -99,7 +100,7 @@ static void quadratic_model(const hull_run *r, double *slope, double *H)
 static void smooth_at(hull_run *r, const double *theta, double *change, double *slope, double *H)
 {
     const problem *p = r->d.p;
-    const int m = r->points;
+    const int m = r->points.count;
     if (p->penalty.kind->identity) { /* the products are those of the images alone */
         double model[HULL_POINTS], full[HULL_POINTS * HULL_POINTS];
         quadratic_model(r, model, full);
@@ -113,12 +114,12 @@ static void smooth_at(hull_run *r, const double *theta, double *change, double *
         memcpy(H, full, (size_t)(m * m) * sizeof *H);
         return;
     }
-    double *moved = r->scratch, *w = r->d.dv, *h = r->d.h; /* dv and h are free between rounds */
+    double *moved = r->scratch, *w = r->d.direction.dv, *h = r->d.model.h; /* dv and h are free between rounds */
     const double *v = r->d.v;
     for (uint64_t j = 0; j < p->n; j++) {
         moved[j] = 0;
         for (int a = 0; a < m; a++)
-            moved[j] += theta[a] * (r->image[r->point[a]][j] - v[j]);
+            moved[j] += theta[a] * (r->points.image[r->points.used[a]][j] - v[j]);
     }
     *change = p->penalty.kind->ray_change(&p->penalty, v, moved, 1);
     vec_add(moved, 1, v, p->n, p->threads);
@@ -129,7 +130,7 @@ static void smooth_at(hull_run *r, const double *theta, double *change, double *
     for (uint64_t j = 0; j < p->n; j++) {
         double toward[HULL_POINTS];
         for (int a = 0; a < m; a++) {
-            toward[a] = r->image[r->point[a]][j] - v[j];
+            toward[a] = r->points.image[r->points.used[a]][j] - v[j];
             sum_add(&slopes[a], w[j] * toward[a]);
             for (int b = 0; b <= a; b++)
                 H[a * m + b] += h[j] * toward[a] * toward[b];
@@ -142,28 +143,28 @@ static void smooth_at(hull_run *r, const double *theta, double *change, double *
 /* phi, its slope and Hessian at theta: one message. */
 static double value_at(hull_run *r, const double *theta, double reach, double *slope, double *H)
 {
-    const int m = r->points, columns = 1 + m + m * m;
+    const int m = r->points.count, columns = 1 + m + m * m;
     dual_run *d = &r->d;
     double change;
     FOR_BLOCKS (k, d->local, d->p->threads) {
-        double *to = d->mine + k * (uint64_t)columns;
-        block_combine(d->blocks[k], m, r->point, theta, reach, to, to + 1, to + 1 + m);
+        double *to = d->scalars.mine + k * (uint64_t)columns;
+        block_combine(d->blocks[k], m, r->points.used, theta, reach, to, to + 1, to + 1 + m);
     }
-    dual_gather(d, columns);
+    scalars_gather(&d->scalars, columns);
     smooth_at(r, theta, &change, slope, H);
     for (int a = 0; a < m; a++) {
-        slope[a] += dual_column_sum(d, 1 + a, columns);
+        slope[a] += scalars_sum(&d->scalars, 1 + a);
         for (int b = 0; b <= a; b++)
-            H[a * m + b] += dual_column_sum(d, 1 + m + a * m + b, columns);
+            H[a * m + b] += scalars_sum(&d->scalars, 1 + m + a * m + b);
     }
     d->report.line_search_steps++;
-    return change + dual_column_sum(d, 0, columns);
+    return change + scalars_sum(&d->scalars, 0);
 }
 
 /* From theta = start, which phi must not exceed. */
 static double sequential(hull_run *r, double *theta)
 {
-    const int m = r->points;
+    const int m = r->points.count;
     double slope[HULL_POINTS], H[HULL_POINTS * HULL_POINTS], aim[HULL_POINTS], trial[HULL_POINTS];
     double trial_slope[HULL_POINTS], trial_H[HULL_POINTS * HULL_POINTS];
     double phi = value_at(r, theta, REACH, slope, H);
@@ -206,21 +207,21 @@ static void move_to(hull_run *r, const double *theta)
     dual_run *d = &r->d;
     int used = 0, point[HULL_POINTS];
     double weight[HULL_POINTS];
-    for (int a = 0; a < r->points; a++)
+    for (int a = 0; a < r->points.count; a++)
         if (theta[a] > 0) {
-            point[used] = r->point[a];
+            point[used] = r->points.used[a];
             weight[used++] = theta[a];
         }
     if (used == 0)
         return;
     FOR_BLOCKS (k, d->local, d->p->threads)
         if (!block_blend(d->blocks[k], used, point, weight))
-            d->local_direction[k].failed = true; /* evaluate tells the others */
+            d->direction.of_block[k].failed = true; /* evaluate tells the others */
     const uint64_t n = d->p->n;
     FOR_NUMBERS (j, n, d->p->threads) {
         double moved = 0;
         for (int a = 0; a < used; a++)
-            moved += weight[a] * (r->image[point[a]][j] - d->v[j]);
+            moved += weight[a] * (r->points.image[point[a]][j] - d->v[j]);
         d->v[j] += moved;
     }
 }
@@ -228,10 +229,10 @@ static void move_to(hull_run *r, const double *theta)
 double hull_minimise(hull_run *r, int newest_solution, double start)
 {
     const problem *p = r->d.p;
-    const int m = r->points;
+    const int m = r->points.count;
     double theta[HULL_POINTS], phi, slope[HULL_POINTS], H[HULL_POINTS * HULL_POINTS], zero[HULL_POINTS] = {0};
     for (int a = 0; a < m; a++)
-        theta[a] = r->point[a] == newest_solution ? start : 0;
+        theta[a] = r->points.used[a] == newest_solution ? start : 0;
     if (p->loss->quadratic_dual && p->penalty.kind->identity) {
         quadratic_model(r, slope, H);
         simplex_minimise(m, H, slope, zero, theta);

@@ -11,25 +11,25 @@ const char *hull_choice(const hull_run *r)
     };
     static const char *const plain[][2] = {{"plain", "bda"}, {"plain-lock-free", "bda-lock-free"}};
     const bool shared = pool_is_open(&r->d.pool);
-    return r->plain.on ? plain[shared][r->d.models > 1] : forms[shared][r->sparing ? 0 : r->form];
+    return r->phase == HULL_WARM_UP ? plain[shared][r->d.model.count > 1]
+                                    : forms[shared][r->phase == HULL_FEWER_IMAGES ? 0 : r->form];
 }
 
 static void choice_of_form(archive *a, hull_run *r)
 {
     ARCHIVE(a, r->form);
     ARCHIVE(a, r->asked_epochs);
-    ARCHIVE(a, r->an_epoch);
-    ARCHIVE(a, r->choosing);
-    ARCHIVE(a, r->sparing);
-    ARCHIVE(a, r->message_seconds);
-    ARCHIVE(a, r->pass_seconds);
-    if (r->form == HULL_MOMENTUM && pool_is_open(&r->d.pool) && r->d.models > 1)
+    ARCHIVE(a, r->epoch_cell_share);
+    ARCHIVE(a, r->phase);
+    ARCHIVE(a, r->times.messages);
+    ARCHIVE(a, r->times.passes);
+    if (r->form == HULL_MOMENTUM && pool_is_open(&r->d.pool) && r->d.model.count > 1)
         archive_refuse(a, "momentum of one model");
 }
 
 static void plain_rounds(archive *a, hull_run *r)
 {
-    ARCHIVE(a, r->plain.on);
+    ARCHIVE(a, r->plain.next);
     ARCHIVE(a, r->plain.a1);
     ARCHIVE(a, r->plain.visited);
     ARCHIVE(a, r->plain.epochs);
@@ -39,51 +39,51 @@ static void plain_rounds(archive *a, hull_run *r)
 static void points(archive *a, hull_run *r)
 {
     const uint64_t n = r->d.p->n;
-    ARCHIVE(a, r->point);
-    ARCHIVE(a, r->points);
-    ARCHIVE(a, r->kept_solutions);
-    ARCHIVE(a, r->kept_images);
-    ARCHIVE(a, r->product);
-    ARCHIVE(a, r->linear);
-    ARCHIVE(a, r->newest_solution);
-    ARCHIVE(a, r->solution_gain);
-    ARCHIVE(a, r->image_gain);
-    ARCHIVE(a, r->since_image);
-    for (int k = 0; k < 2 * r->ring; k++)
-        ARCHIVE_ARRAY(a, r->image[k], n);
+    ARCHIVE(a, r->points.used);
+    ARCHIVE(a, r->points.count);
+    ARCHIVE(a, r->points.solutions);
+    ARCHIVE(a, r->points.images);
+    ARCHIVE(a, r->points.product);
+    ARCHIVE(a, r->points.linear);
+    ARCHIVE(a, r->points.newest_solution);
+    ARCHIVE(a, r->turn.solution_gain);
+    ARCHIVE(a, r->turn.image_gain);
+    ARCHIVE(a, r->turn.since_image);
+    for (int k = 0; k < 2 * r->points.ring; k++)
+        ARCHIVE_ARRAY(a, r->points.image[k], n);
 }
 
 static void primal_side(archive *a, hull_run *r)
 {
     const uint64_t n = r->d.p->n;
-    ARCHIVE(a, r->newest);
-    ARCHIVE(a, r->best_primal);
-    ARCHIVE(a, r->now_primal);
-    ARCHIVE(a, r->stepped);
-    ARCHIVE(a, r->stretch);
-    ARCHIVE(a, r->rounds_since_length);
-    ARCHIVE(a, r->length_patience);
-    ARCHIVE_ARRAY(a, r->best, n);
-    if (r->last_step)
-        ARCHIVE_ARRAY(a, r->last_step, n);
-    if (r->aim)
-        ARCHIVE_ARRAY(a, r->aim, n);
+    ARCHIVE(a, r->primal.newest_image);
+    ARCHIVE(a, r->primal.best_value);
+    ARCHIVE(a, r->primal.now_value);
+    ARCHIVE(a, r->primal.stepped);
+    ARCHIVE(a, r->primal.stretch);
+    ARCHIVE(a, r->primal.rounds_since_length);
+    ARCHIVE(a, r->primal.length_patience);
+    ARCHIVE_ARRAY(a, r->primal.best, n);
+    if (r->primal.last_step)
+        ARCHIVE_ARRAY(a, r->primal.last_step, n);
+    if (r->primal.aim)
+        ARCHIVE_ARRAY(a, r->primal.aim, n);
 }
 
 static void momentum(archive *a, hull_run *r)
 {
-    ARCHIVE(a, r->t_now);
-    ARCHIVE(a, r->a1);
-    ARCHIVE(a, r->moved);
-    if (r->v_before)
-        ARCHIVE_ARRAY(a, r->v_before, r->d.p->n);
+    ARCHIVE(a, r->momentum.t);
+    ARCHIVE(a, r->momentum.a1);
+    ARCHIVE(a, r->momentum.moved);
+    if (r->momentum.v_before)
+        ARCHIVE_ARRAY(a, r->momentum.v_before, r->d.p->n);
 }
 
 static void hull_whole(archive *a, void *run)
 {
     hull_run *r = run;
-    bool has_best = r->best, has_points = r->slopes;
-    int ring = r->ring;
+    bool has_best = r->primal.best, has_points = r->slopes;
+    int ring = r->points.ring;
     bda_error err = {0};
     ARCHIVE(a, has_best);
     ARCHIVE(a, has_points);
@@ -107,16 +107,16 @@ static void hull_whole(archive *a, void *run)
 static void margins(archive *a, const hull_run *r, double *const *z, uint64_t k)
 {
     if (z)
-        ARCHIVE_ARRAY(a, z[k], r->part[k].size);
+        ARCHIVE_ARRAY(a, z[k], r->primal.part[k].size);
 }
 
 static void hull_block(archive *a, void *run, uint64_t k)
 {
     hull_run *r = run;
-    if (r->best) {
-        margins(a, r, r->z_best, k);
-        margins(a, r, r->z_step, k);
-        margins(a, r, r->z_aim, k);
+    if (r->primal.best) {
+        margins(a, r, r->primal.z_best, k);
+        margins(a, r, r->primal.z_step, k);
+        margins(a, r, r->primal.z_aim, k);
     }
     dual_block(a, &r->d, k);
 }

@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "data/rows_math.h"
@@ -90,9 +89,9 @@ static void certify_before(momentum_run *r, round_report *told)
 {
     take_back_blocks(r);
     dual_certify_kept(&r->base, r->v_before, r->least_separable, told);
-    if (told->repaired == 0)
+    if (told->certificate.repaired == 0)
         return;
-    memcpy(r->v_before, r->base.dv, r->base.p->n * sizeof *r->v_before);
+    memcpy(r->v_before, r->base.direction.dv, r->base.p->n * sizeof *r->v_before);
     r->least = told->dual;
     r->f = INFINITY; /* whatever it is, the blocks have gone back */
 }
@@ -101,12 +100,13 @@ static bool report_round(watch *self, const round_report *report, const double *
 {
     momentum_run *r = of(self);
     double to_go;
-    if (report->repaired > 0)
+    if (report->certificate.repaired > 0)
         forget_before(r);
-    if (report->anew && !report->for_end) /* r->base.v will be that X alpha, v_before stays as it is */
-        r->rounding += r->base.rounding;
+    if (report->certificate.anew &&
+        !report->certificate.for_end) /* r->base.v will be that X alpha, v_before stays as it is */
+        r->rounding += r->base.drift.rounding;
     round_report told = as_told(r, report);
-    const double *v = report->anew ? r->base.dv : r->base.v;
+    const double *v = report->certificate.anew ? r->base.direction.dv : r->base.v;
     r->f = report->dual;
     r->separable = r->f - 0.5 * vec_dot(v, v, r->base.p->n, r->base.p->threads);
     if (r->f > r->least && stage_ends(r->outer, &told, &to_go))
@@ -143,12 +143,12 @@ static void count_blocks(momentum_run *r)
     dual_run *base = &r->base;
     const problem *p = base->p;
     for (uint64_t k = 0; k < base->local; k++) {
-#define CALL(form) mark_columns(p, k, base->dv_block[k], form)
+#define CALL(form) mark_columns(p, k, base->direction.dv_block[k], form)
         ROWS_DISPATCH(p->rows.form, CALL);
 #undef CALL
     }
-    comm_sum_vectors(p->comm, base->K, 1, (const double *const *)base->dv_block, (int)base->local, p->n, r->nu,
-                     p->threads);
+    comm_sum_vectors(p->comm, base->K, 1, (const double *const *)base->direction.dv_block, (int)base->local, p->n,
+                     r->nu, p->threads);
     for (uint64_t j = 0; j < p->n; j++)
         r->nu[j] = fmax(r->nu[j], 1);
 }
@@ -178,7 +178,7 @@ static bool momentum_open(momentum_run *r, const method *self, problem *p, const
               (r->ahead = ARENA_TAKE(m, double, p->n, err));
     if (!comm_agree(p->comm, ok, err))
         return false;
-    r->base.epochs = options->local_epochs > 0 ? options->local_epochs : EPOCHS;
+    r->base.epochs.count = options->local_epochs > 0 ? options->local_epochs : EPOCHS;
     count_blocks(r);
     r->stretches = p->task->dual->along_itself && p->loss->kind == LOSS_SQUARED_HINGE;
     return true;
@@ -218,18 +218,18 @@ static double look_ahead(momentum_run *r)
 static void solve(momentum_run *r, uint64_t t, double beta)
 {
     dual_run *base = &r->base;
-    double begin = clock_now();
+    const span span = span_begin(base->p->comm);
     subproblem s = {.w = r->ahead,
                     .h = r->nu,
                     .a1 = 1,
-                    .epochs = base->epochs,
-                    .learning = base->learning,
-                    .settled_outputs = base->settled_outputs,
+                    .epochs = base->epochs.count,
+                    .learning = base->epochs.learning,
+                    .settled_outputs = base->epochs.settled_outputs,
                     .seed = base->seed,
                     .round = t};
     FOR_BLOCKS (k, base->local, base->p->threads)
-        block_solve_ahead(base->blocks[k], &s, beta, base->dv_block[k], &base->local_direction[k]);
-    base->report.local_seconds += clock_now() - begin;
+        block_solve_ahead(base->blocks[k], &s, beta, base->direction.dv_block[k], &base->direction.of_block[k]);
+    span_end(&span, &base->report, SPENT_LOCAL);
 }
 
 static void name_whole(archive *a, void *run)
@@ -257,19 +257,19 @@ static void stretch(momentum_run *r)
     dual_run *base = &r->base;
     const problem *p = base->p;
     for (uint64_t k = 0; k < base->local; k++) {
-        double *to = base->mine + k * COLUMNS;
+        double *to = base->scalars.mine + k * COLUMNS;
         base->blocks[k]->kind->along_itself(base->blocks[k], &to[SLOPE], &to[CURVE]);
     }
-    dual_gather(base, COLUMNS);
-    const double curve = vec_dot(base->v, base->v, p->n, p->threads) + dual_column_sum(base, CURVE, COLUMNS);
-    const double t = -dual_column_sum(base, SLOPE, COLUMNS) / curve;
+    scalars_gather(&base->scalars, COLUMNS);
+    const double curve = vec_dot(base->v, base->v, p->n, p->threads) + scalars_sum(&base->scalars, CURVE);
+    const double t = -scalars_sum(&base->scalars, SLOPE) / curve;
     if (!(t > 0 && t < INFINITY)) /* alpha is 0 */
         return;
     for (uint64_t k = 0; k < base->local; k++)
         base->blocks[k]->kind->stretch(base->blocks[k], t);
     for (uint64_t j = 0; j < p->n; j++)
         base->v[j] *= t;
-    r->rounding = t * r->rounding + fabs(t - 1) * base->rounding;
+    r->rounding = t * r->rounding + fabs(t - 1) * base->drift.rounding;
     base->report.step = t;
 }
 
@@ -277,14 +277,14 @@ static void stretch(momentum_run *r)
 static void take_step(momentum_run *r, double beta)
 {
     dual_run *base = &r->base;
-    const double before = base->rounding;
+    const double before = base->drift.rounding;
     memcpy(base->v, r->ahead, base->p->n * sizeof *base->v);
-    vec_add(base->v, 1, base->dv, base->p->n, base->p->threads);
-    r->rounding = beta * r->rounding + base->sum_error;
+    vec_add(base->v, 1, base->direction.dv, base->p->n, base->p->threads);
+    r->rounding = beta * r->rounding + base->drift.sum_error;
     base->report.step = 1;
     if (r->stretches)
         stretch(r);
-    base->rounding = before + r->rounding;
+    base->drift.rounding = before + r->rounding;
 }
 
 static bool momentum_train(const method *self, problem *p, const method_options *options, watch *watch,

@@ -6,19 +6,19 @@ void dual_whole(archive *a, void *run)
 {
     dual_run *r = run;
     const problem *p = r->p;
-    ARCHIVE(a, r->a1);
-    ARCHIVE(a, r->adapts);
-    ARCHIVE(a, r->epochs);
-    ARCHIVE(a, r->as_needed);
-    ARCHIVE(a, r->pace);
-    ARCHIVE(a, r->looked_at);
-    ARCHIVE(a, r->largest_added);
-    ARCHIVE(a, r->sum_error);
-    ARCHIVE(a, r->rounding);
+    ARCHIVE(a, r->model.a1);
+    ARCHIVE(a, r->model.adaptive_a1);
+    ARCHIVE(a, r->epochs.count);
+    ARCHIVE(a, r->epochs.adaptive);
+    ARCHIVE(a, r->epochs.pace);
+    ARCHIVE(a, r->epochs.eval_cell_share);
+    ARCHIVE(a, r->drift.largest_added);
+    ARCHIVE(a, r->drift.sum_error);
+    ARCHIVE(a, r->drift.rounding);
     ARCHIVE(a, r->travelled);
-    ARCHIVE(a, r->length);
+    ARCHIVE(a, r->scales.factor);
     ARCHIVE(a, r->f);
-    ARCHIVE(a, r->idle_rounds);
+    ARCHIVE(a, r->search.idle_rounds);
     intercept_state(a, &r->intercept);
     ARCHIVE_ARRAY(a, r->v, p->n);
     if (archive_loads(a))

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/vector.h"
 #include "dual/dual.h"
 
@@ -20,36 +19,37 @@ typedef struct ray {
 static double smooth_change(const dual_run *r, const ray *ray, double eta)
 {
     const penalty *g = &r->p->penalty;
-    return g->kind->identity ? eta * (ray->slope + 0.5 * eta * ray->curve) : g->kind->ray_change(g, r->v, r->dv, eta);
+    return g->kind->identity ? eta * (ray->slope + 0.5 * eta * ray->curve)
+                             : g->kind->ray_change(g, r->v, r->direction.dv, eta);
 }
 
 static double smooth_slope(const dual_run *r, const ray *ray, double eta)
 {
     const penalty *g = &r->p->penalty;
-    return g->kind->identity ? ray->slope + eta * ray->curve : g->kind->ray_slope(g, r->v, r->dv, eta);
+    return g->kind->identity ? ray->slope + eta * ray->curve : g->kind->ray_slope(g, r->v, r->direction.dv, eta);
 }
 
 /* Delta of Algorithm 1: grad g*(v)'dv + xi*(-alpha - da) - xi*(-alpha) */
 static double full_decrease(const dual_run *r, const ray *ray)
 {
-    const block_direction *d = &r->direction;
+    const block_direction *d = &r->direction.all;
     return ray->slope + (r->p->loss->quadratic_dual ? d->slope + 0.5 * d->curve : d->change[0]);
 }
 
 /* Closed form: the whole of phi is quadratic up to the limit. */
 static double exact_quadratic(const dual_run *r, const ray *ray)
 {
-    double slope = ray->slope + r->direction.slope, curve = ray->curve + r->direction.curve;
+    double slope = ray->slope + r->direction.all.slope, curve = ray->curve + r->direction.all.curve;
     if (slope >= 0)
         return 0;
-    return curve > 0 ? fmin(-slope / curve, r->direction.limit) : r->direction.limit;
+    return curve > 0 ? fmin(-slope / curve, r->direction.all.limit) : r->direction.all.limit;
 }
 
 /* The separable part is quadratic, g* is not: the zero of the rising phi' by the Illinois form of false position,
  * from scalars that every rank has. Ends where the slope is a small part of the first one. */
 static double exact_false_position(dual_run *r, const ray *ray)
 {
-    const block_direction *d = &r->direction;
+    const block_direction *d = &r->direction.all;
     double low = 0, high = fmin(d->limit, 1), at_low = ray->slope + d->slope, at_high, small = -0.02 * at_low;
     if (at_low >= 0)
         return 0;
@@ -86,18 +86,19 @@ static void separable_at(dual_run *r, const double *eta, double *change, double 
 {
     enum { COLUMNS = 2 * BLOCK_TRIALS };
     for (uint64_t k = 0; k < r->local; k++)
-        block_ray(r->blocks[k], BLOCK_TRIALS, eta, r->mine + k * COLUMNS, r->mine + k * COLUMNS + BLOCK_TRIALS);
-    dual_gather(r, COLUMNS);
+        block_ray(r->blocks[k], BLOCK_TRIALS, eta, r->scalars.mine + k * COLUMNS,
+                  r->scalars.mine + k * COLUMNS + BLOCK_TRIALS);
+    scalars_gather(&r->scalars, COLUMNS);
     for (int j = 0; j < BLOCK_TRIALS; j++) {
-        change[j] = dual_column_sum(r, j, COLUMNS);
-        slope[j] = dual_column_sum(r, BLOCK_TRIALS + j, COLUMNS);
+        change[j] = scalars_sum(&r->scalars, j);
+        slope[j] = scalars_sum(&r->scalars, BLOCK_TRIALS + j);
     }
 }
 
 /* The minimum of the convex phi in [0, high] by the sign of its derivative, BLOCK_TRIALS points a message. */
 static double exact_search(dual_run *r, const ray *ray)
 {
-    double low = 0, high = fmin(r->direction.limit, 2.0), eta[BLOCK_TRIALS], change[BLOCK_TRIALS],
+    double low = 0, high = fmin(r->direction.all.limit, 2.0), eta[BLOCK_TRIALS], change[BLOCK_TRIALS],
            slope[BLOCK_TRIALS];
     for (int message = 0; message < 6; message++) {
         for (int j = 0; j < BLOCK_TRIALS; j++)
@@ -121,12 +122,12 @@ static double exact_search(dual_run *r, const ray *ray)
  * the step is at least as good as the paper's. */
 static double backtrack(dual_run *r, const ray *ray)
 {
-    const block_direction *d = &r->direction;
+    const block_direction *d = &r->direction.all;
     const bool quadratic = r->p->loss->quadratic_dual;
     const double delta = full_decrease(r, ray);
     double eta[BLOCK_TRIALS], change[BLOCK_TRIALS], slope[BLOCK_TRIALS], best = INFINITY, found = 0;
-    int trials = r->trials;
-    memcpy(eta, r->trial, sizeof eta);
+    int trials = r->search.trials;
+    memcpy(eta, r->search.trial, sizeof eta);
     memcpy(change, d->change, sizeof change);
     for (int message = 0; delta < 0 && message < 15; message++, trials = BLOCK_TRIALS) {
         for (int j = 0; j < trials; j++) {
@@ -135,7 +136,7 @@ static double backtrack(dual_run *r, const ray *ray)
             r->report.line_search_steps++;
             if (found > 0 && phi >= best)
                 return found;
-            if (phi <= eta[j] * r->tau * delta) {
+            if (phi <= eta[j] * r->search.tau * delta) {
                 best = phi;
                 found = eta[j];
             }
@@ -144,7 +145,7 @@ static double backtrack(dual_run *r, const ray *ray)
             return found;
         double last = eta[trials - 1];
         for (int j = 0; j < BLOCK_TRIALS; j++)
-            eta[j] = last *= r->beta;
+            eta[j] = last *= r->search.beta;
         if (!quadratic)
             separable_at(r, eta, change, slope);
     }
@@ -154,12 +155,13 @@ static double backtrack(dual_run *r, const ray *ray)
 double dual_step(dual_run *r)
 {
     const problem *p = r->p;
-    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds, eta;
+    const span span = span_begin(p->comm);
+    double eta;
     ray ray;
-    vec_dots(r->w, r->dv, p->n, p->threads, &ray.slope, &ray.curve);
-    if (r->search == SEARCH_NONE)
-        eta = fmin(r->fixed_step, r->direction.limit);
-    else if (r->search == SEARCH_BACKTRACKING)
+    vec_dots(r->w, r->direction.dv, p->n, p->threads, &ray.slope, &ray.curve);
+    if (r->search.kind == SEARCH_NONE)
+        eta = fmin(r->search.fixed_step, r->direction.all.limit);
+    else if (r->search.kind == SEARCH_BACKTRACKING)
         eta = backtrack(r, &ray);
     else if (p->loss->quadratic_dual)
         eta = p->penalty.kind->identity ? exact_quadratic(r, &ray) : exact_false_position(r, &ray);
@@ -170,9 +172,7 @@ double dual_step(dual_run *r)
     if (promised <= 1e-12 * fabs(r->f))
         eta = fmin(eta, 1);
     r->travelled += eta * sqrt(ray.curve) / p->penalty.convexity;
-    r->idle_rounds = eta * promised <= 1e-17 * fabs(r->f) ? r->idle_rounds + 1 : 0;
-    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
-    r->report.comm_seconds += comm_seconds;
-    r->report.line_search_seconds = clock_now() - begin - comm_seconds;
+    r->search.idle_rounds = eta * promised <= 1e-17 * fabs(r->f) ? r->search.idle_rounds + 1 : 0;
+    span_end(&span, &r->report, SPENT_LINE_SEARCH);
     return eta;
 }

@@ -28,7 +28,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/blockwise.h"
@@ -196,10 +195,10 @@ static void solve_block(admm_run *r, uint64_t k, uint64_t t)
 static void solve_blocks(admm_run *r, uint64_t t)
 {
     const int threads = r->base.p->threads;
-    double begin = clock_now();
+    const span span = span_begin(r->base.p->comm);
     FOR_BLOCKS (k, r->base.local, threads)
         solve_block(r, k, t);
-    r->base.report.local_seconds = clock_now() - begin;
+    span_end(&span, &r->base.report, SPENT_LOCAL);
 }
 
 /* A small message first, with the largest element, which sets the grid of the vector; then the vector. */
@@ -208,22 +207,22 @@ static bool sum_parts(admm_run *r, bda_error *err)
     enum { LARGEST, NORM, CELLS, FAILED, COLUMNS };
     blockwise *b = &r->base;
     problem *p = b->p;
-    double before = comm_said(p->comm)->seconds;
+    const span messages = span_begin(p->comm);
     for (uint64_t k = 0; k < b->local; k++) {
-        double *to = b->mine + k * COLUMNS;
+        double *to = b->scalars.mine + k * COLUMNS;
         to[LARGEST] = r->direction[k].largest;
         to[NORM] = vec_dot(r->part[k], r->part[k], p->n, p->threads);
         to[CELLS] = r->direction[k].cells;
         to[FAILED] = r->direction[k].failed;
     }
-    blockwise_gather(b, COLUMNS);
-    if (blockwise_max(b, FAILED, COLUMNS) > 0)
+    scalars_gather(&b->scalars, COLUMNS);
+    if (scalars_max(&b->scalars, FAILED) > 0)
         return err_set(err, BDA_FAILED, "out of memory for dual variables; more ranks on more machines would help");
-    r->norms = blockwise_sum(b, NORM, COLUMNS);
-    double cells = blockwise_sum(b, CELLS, COLUMNS);
-    comm_sum_vectors(p->comm, b->K, blockwise_max(b, LARGEST, COLUMNS), (const double *const *)r->part, (int)b->local,
+    r->norms = scalars_sum(&b->scalars, NORM);
+    double cells = scalars_sum(&b->scalars, CELLS);
+    comm_sum_vectors(p->comm, b->K, scalars_max(&b->scalars, LARGEST), (const double *const *)r->part, (int)b->local,
                      p->n, r->sum, p->threads);
-    b->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    span_end(&messages, &b->report, SPENT_MESSAGES);
     b->report.epochs = p->nonzeros ? cells / (double)p->nonzeros : 1;
     b->report.step = r->relaxation;
     return true;
@@ -294,13 +293,13 @@ static void try_scales(admm_run *r, double a, double b, const double *t, double 
     FOR_BLOCKS (k, base->local, threads)
         for (int i = 0; i < TRIALS; i++) {
             const double *z = r->margins[k], beyond = t[i] - 1;
-            double *to = base->mine + k * COLUMNS + 2 * i;
+            double *to = base->scalars.mine + k * COLUMNS + 2 * i;
             instances_along(&r->rows[k], z, 1, &z, &beyond, to, to + 1, NULL);
         }
-    blockwise_gather(base, COLUMNS);
+    scalars_gather(&base->scalars, COLUMNS);
     for (int i = 0; i < TRIALS; i++) {
-        value[i] = (a * t[i] + b) * t[i] + blockwise_sum(base, 2 * i, COLUMNS);
-        slope[i] = 2 * a * t[i] + b + blockwise_sum(base, 2 * i + 1, COLUMNS);
+        value[i] = (a * t[i] + b) * t[i] + scalars_sum(&base->scalars, 2 * i);
+        slope[i] = 2 * a * t[i] + b + scalars_sum(&base->scalars, 2 * i + 1);
     }
 }
 
@@ -348,7 +347,7 @@ static double find_scale(admm_run *r)
 static void find_model(admm_run *r)
 {
     const problem *p = r->base.p;
-    const double begin = clock_now(), comm_before = comm_said(p->comm)->seconds;
+    const span span = span_begin(p->comm);
     r->scale = r->margins ? find_scale(r) : 1;
     for (uint64_t j = 0; j < p->n; j++) {
         double next = r->scale * r->z[j];
@@ -356,9 +355,7 @@ static void find_model(admm_run *r)
         r->w[j] = next;
     }
     r->travelled += sqrt(vec_dot(r->y, r->y, p->n, p->threads));
-    double waited = comm_said(p->comm)->seconds - comm_before;
-    r->base.report.comm_seconds += waited;
-    r->base.report.line_search_seconds = clock_now() - begin - waited;
+    span_end(&span, &r->base.report, SPENT_LINE_SEARCH);
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "methods/blockwise.h"
@@ -97,10 +96,10 @@ static void train_block(average_run *r, uint64_t k)
 static void train_alone(average_run *r)
 {
     const int threads = r->base.p->threads;
-    double begin = clock_now();
+    const span span = span_begin(r->base.p->comm);
     FOR_BLOCKS (k, r->base.local, threads)
         train_block(r, k);
-    r->base.report.local_seconds = clock_now() - begin;
+    span_end(&span, &r->base.report, SPENT_LOCAL);
 }
 
 /* r->model holds what each block adds to the average; returns the largest element. */
@@ -123,26 +122,27 @@ static bool take_average(average_run *r, bda_error *err)
     blockwise *b = &r->base;
     problem *p = b->p;
     const bool linear = p->penalty.kind->smooth; /* grad g* */
-    double before = comm_said(p->comm)->seconds, largest_model = linear ? 0 : weigh_models(r);
+    const span messages = span_begin(p->comm);
+    double largest_model = linear ? 0 : weigh_models(r);
     for (uint64_t k = 0; k < b->local; k++) {
-        double *to = b->mine + k * COLUMNS;
+        double *to = b->scalars.mine + k * COLUMNS;
         to[LARGEST] = r->direction[k].largest;
         to[CELLS] = r->direction[k].cells;
         to[FAILED] = r->direction[k].failed;
         to[LARGEST_MODEL] = largest_model;
     }
-    blockwise_gather(b, COLUMNS);
-    if (blockwise_max(b, FAILED, COLUMNS) > 0)
+    scalars_gather(&b->scalars, COLUMNS);
+    if (scalars_max(&b->scalars, FAILED) > 0)
         return err_set(err, BDA_FAILED, "out of memory for dual variables; more ranks on more machines would help");
-    double cells = blockwise_sum(b, CELLS, COLUMNS);
-    comm_sum_vectors(p->comm, b->K, blockwise_max(b, LARGEST, COLUMNS), (const double *const *)r->image,
-                     (int)b->local, p->n, r->v, p->threads);
+    double cells = scalars_sum(&b->scalars, CELLS);
+    comm_sum_vectors(p->comm, b->K, scalars_max(&b->scalars, LARGEST), (const double *const *)r->image, (int)b->local,
+                     p->n, r->v, p->threads);
     if (linear)
         p->penalty.kind->gradient(&p->penalty, r->w, r->v);
     else
-        comm_sum_vectors(p->comm, b->K, blockwise_max(b, LARGEST_MODEL, COLUMNS), (const double *const *)r->model,
+        comm_sum_vectors(p->comm, b->K, scalars_max(&b->scalars, LARGEST_MODEL), (const double *const *)r->model,
                          (int)b->local, p->n, r->w, p->threads);
-    b->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    span_end(&messages, &b->report, SPENT_MESSAGES);
     b->report.epochs = p->nonzeros ? cells / (double)p->nonzeros : 1;
     b->report.step = 1;
     b->report.finished = true;

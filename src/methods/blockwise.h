@@ -3,7 +3,9 @@
 #ifndef METHODS_BLOCKWISE_H
 #define METHODS_BLOCKWISE_H
 
+#include "comm/scalars.h"
 #include "problem/block.h"
+#include "problem/report.h"
 
 #define BLOCKWISE_COLUMNS 16 /* of a message of scalars, at most */
 
@@ -14,7 +16,7 @@ typedef struct blockwise {
     arena memory;        /* methods take theirs from it as well */
     block **blocks;      /* [local] */
     block_value *value;  /* [local] */
-    double *mine, *all;  /* [local][m], [K][m] scalars of a message */
+    scalars scalars;     /* messages of at most BLOCKWISE_COLUMNS a block */
     round_report report; /* of the round under way */
 } blockwise;
 
@@ -24,11 +26,6 @@ void blockwise_close(blockwise *r);
 
 /* A vector of length n for each block of this rank, ended by NULL; local. */
 double **blockwise_vectors(blockwise *r, bda_error *err);
-
-/* r->mine -> r->all, and the sum in block order, or the maximum, of a column of it. Collective. */
-void blockwise_gather(blockwise *r, int m);
-double blockwise_sum(const blockwise *r, int column, int m);
-double blockwise_max(const blockwise *r, int column, int m);
 
 /* At w and v = X alpha: primal, dual and their gap
  *     P(w) + f(alpha) = [g(w) + g*(v) - w'v] + sum_i [xi_i + xi_i* + alpha_i x_i'w],   all terms >= 0,

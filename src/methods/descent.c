@@ -15,37 +15,27 @@
 
 void descent_gather(descent *r, int columns)
 {
-    double before = comm_said(r->p->comm)->seconds;
-    comm_gather_blocks(r->p->comm, r->K, r->mine, columns, r->all);
-    r->report.comm_seconds += comm_said(r->p->comm)->seconds - before;
-}
-
-double descent_column_sum(const descent *r, int column, int columns)
-{
-    return comm_column_sum(r->all, r->K, column, columns);
-}
-
-double descent_column_max(const descent *r, int column, int columns)
-{
-    return comm_column_max(r->all, r->K, column, columns);
+    const span messages = span_begin(r->p->comm);
+    scalars_gather(&r->scalars, columns);
+    span_end(&messages, &r->report, SPENT_MESSAGES);
 }
 
 static void sum_parts(descent *r, double largest, double *const *part, uint64_t length, double *to)
 {
     problem *p = r->p;
-    double before = comm_said(p->comm)->seconds;
+    const span messages = span_begin(p->comm);
     comm_sum_packed(p->comm, p->fields, r->K, largest, (const double *const *)part, (int)r->local, length, to,
                     p->threads);
-    r->report.comm_seconds += comm_said(p->comm)->seconds - before;
+    span_end(&messages, &r->report, SPENT_MESSAGES);
 }
 
 void descent_sum_long(descent *r, double *const *part, uint64_t length, double *to)
 {
     double largest = 0; /* with one block nobody needs to know it */
     if (r->K > 1) {
-        memcpy(r->mine, r->largest, r->local * sizeof *r->mine);
+        memcpy(r->scalars.mine, r->largest, r->local * sizeof *r->scalars.mine);
         descent_gather(r, 1);
-        largest = descent_column_max(r, 0, 1);
+        largest = scalars_max(&r->scalars, 0);
     }
     sum_parts(r, largest, part, length, to);
 }
@@ -82,20 +72,19 @@ static void take_gradient(descent *r)
 {
     problem *p = r->p;
     const penalty *g = &p->penalty;
-    const double seconds = r->watch->seconds(r->watch);
-    const bool interrupted = r->watch->interrupted(r->watch);
+    const rank_view view = report_begin(r->watch);
     FOR_BLOCKS (k, r->local, p->threads) {
         const instances *b = &r->part[k];
-        double *to = r->mine + k * COLUMNS;
+        double *to = r->scalars.mine + k * COLUMNS;
         look(r, k, to);
         to[LARGEST] = instances_image(b, r->s[k], r->part_sum[k]);
-        to[SECONDS] = seconds;
-        to[INTERRUPTED] = interrupted;
+        report_put(view, to + SECONDS);
     }
     descent_gather(r, COLUMNS);
-    r->loss = descent_column_sum(r, LOSS, COLUMNS);
+    report_end(&r->report, &r->scalars, SECONDS); /* before another message takes its place */
+    r->loss = scalars_sum(&r->scalars, LOSS);
     r->primal = g->kind->value(g, r->w) + r->loss;
-    sum_parts(r, descent_column_max(r, LARGEST, COLUMNS), r->part_sum, p->n, r->image);
+    sum_parts(r, scalars_max(&r->scalars, LARGEST), r->part_sum, p->n, r->image);
     g->kind->slope(g, r->gradient, r->w);
     vec_add(r->gradient, -1, r->image, p->n, p->threads);
     r->norm = sqrt(vec_dot(r->gradient, r->gradient, p->n, p->threads));
@@ -115,10 +104,10 @@ static double shrink(descent *r, double *dual)
     FOR_BLOCKS (k, r->local, r->p->threads) {
         for (uint64_t i = 0; i < r->part[k].count * r->part[k].width; i++)
             r->s[k][i] *= factor;
-        r->mine[k] = instances_conjugate(&r->part[k], r->s[k]);
+        r->scalars.mine[k] = instances_conjugate(&r->part[k], r->s[k]);
     }
     descent_gather(r, 1);
-    *dual = descent_column_sum(r, 0, 1);
+    *dual = scalars_sum(&r->scalars, 0);
     return factor;
 }
 
@@ -130,8 +119,8 @@ static void bound(descent *r, double *dual, double *gap)
     intercept *c = &r->intercept;
     double factor = 1;
     if (g->l1_ratio < 1) {
-        *dual = g->kind->conjugate(g, r->image) + descent_column_sum(r, CONJUGATE, COLUMNS);
-        *gap = g->kind->distance(g, r->w, r->image) + descent_column_sum(r, GAP, COLUMNS);
+        *dual = g->kind->conjugate(g, r->image) + scalars_sum(&r->scalars, CONJUGATE);
+        *gap = g->kind->distance(g, r->w, r->image) + scalars_sum(&r->scalars, GAP);
     } else {
         factor = shrink(r, dual);
         *gap = r->primal + *dual;
@@ -166,17 +155,15 @@ bool descent_evaluate(descent *r, uint64_t t)
 {
     problem *p = r->p;
     round_report *report = &r->report;
-    double begin = clock_now();
-    report->local_seconds = fmax(0, begin - r->since - report->comm_seconds - report->line_search_seconds);
-    const double comm_before = report->comm_seconds;
+    double *spent = report->spent;
+    const double begin = clock_now(), waited = spent[SPENT_MESSAGES];
+    spent[SPENT_LOCAL] = fmax(0, begin - r->since - waited - spent[SPENT_LINE_SEARCH]);
     take_gradient(r);
     certify(r, t);
     report->round = t;
-    report->seconds = descent_column_max(r, SECONDS, COLUMNS);
-    report->interrupted = descent_column_max(r, INTERRUPTED, COLUMNS) > 0;
     report->vectors_sent = comm_said(p->comm)->vectors + r->extra_vectors;
     report->bytes_sent = comm_said(p->comm)->bytes;
-    report->eval_seconds = clock_now() - begin - (report->comm_seconds - comm_before);
+    spent[SPENT_EVALUATION] = clock_now() - begin - (spent[SPENT_MESSAGES] - waited);
     bool stop = stage_report(r->watch, report, r->w);
     *report = (round_report){0};
     r->since = clock_now();
@@ -310,7 +297,7 @@ static void losses_along(descent *r, int m, double *const *const *q, int trials,
         for (int i = 0; i < m; i++)
             of[i] = q[i][k];
         for (int j = 0; j < trials; j++) {
-            double *to = r->mine + k * (uint64_t)columns + j * point, *rest = to + 1 + (gradient ? m : 0);
+            double *to = r->scalars.mine + k * (uint64_t)columns + j * point, *rest = to + 1 + (gradient ? m : 0);
             instances_along(&r->part[k], r->z[k], m, of, t + j * m, to, gradient ? to + 1 : NULL,
                             hessian ? full : NULL);
             for (int a = 0; hessian && a < m; a++)
@@ -321,13 +308,13 @@ static void losses_along(descent *r, int m, double *const *const *q, int trials,
     descent_gather(r, columns);
     for (int j = 0; j < trials; j++) {
         int at = j * point;
-        change[j] = descent_column_sum(r, at++, columns) - r->loss;
+        change[j] = scalars_sum(&r->scalars, at++) - r->loss;
         for (int a = 0; gradient && a < m; a++)
-            gradient[j * m + a] = descent_column_sum(r, at++, columns);
+            gradient[j * m + a] = scalars_sum(&r->scalars, at++);
         double *full = hessian ? hessian + j * m * m : NULL;
         for (int a = 0; hessian && a < m; a++)
             for (int b = 0; b <= a; b++)
-                full[a * m + b] = full[b * m + a] = descent_column_sum(r, at++, columns);
+                full[a * m + b] = full[b * m + a] = scalars_sum(&r->scalars, at++);
     }
 }
 
@@ -335,7 +322,7 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
                    double *change, double *gradient, double *hessian)
 {
     const penalty *p = &r->p->penalty;
-    double begin = clock_now(), comm_before = r->report.comm_seconds;
+    double begin = clock_now(), waited = r->report.spent[SPENT_MESSAGES];
     incline g = {.slope = {0}};
     if (d) {
         p->kind->slope(p, r->moved, r->w);
@@ -349,7 +336,7 @@ void descent_along(descent *r, int m, const double *const *d, double *const *con
         else
             add_kinked(r, m, d, &g, t + j * m, &change[j], first, second);
     }
-    r->report.line_search_seconds += clock_now() - begin - (r->report.comm_seconds - comm_before);
+    r->report.spent[SPENT_LINE_SEARCH] += clock_now() - begin - (r->report.spent[SPENT_MESSAGES] - waited);
 }
 
 /* By the sign of the slope, which tells a minimum apart where differences of P drown in rounding. P falls as far as
@@ -421,13 +408,13 @@ static bool take_memory(descent *r, bda_error *err)
            (r->moved = ARENA_TAKE(m, double, n, err)) && (identity || (r->curve = ARENA_TAKE(m, double, n, err))) &&
            (r->z = descent_new_margins(r, err)) && (r->s = descent_new_margins(r, err)) &&
            (r->largest = ARENA_TAKE(m, double, r->local + 1, err)) &&
-           (r->mine = ARENA_TAKE(m, double, (r->local + 1) * DESCENT_COLUMNS, err)) &&
-           (r->all = ARENA_TAKE(m, double, r->K *DESCENT_COLUMNS, err));
+           scalars_take(&r->scalars, m, DESCENT_COLUMNS, err);
 }
 
 bool descent_open(descent *r, problem *p, watch *watch, bda_error *err)
 {
     *r = (descent){.p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks};
+    r->scalars = (scalars){.comm = p->comm, .blocks = r->K, .local = r->local};
     r->since = clock_now();
     if (!comm_agree(p->comm, take_memory(r, err), err) || !intercept_open(&r->intercept, p, err)) {
         arena_free(&r->memory);

@@ -12,9 +12,11 @@
 #ifndef METHODS_DESCENT_H
 #define METHODS_DESCENT_H
 
+#include "comm/scalars.h"
 #include "problem/instances.h"
 #include "problem/intercept.h"
 #include "problem/keeper.h"
+#include "problem/report.h"
 
 #define DESCENT_DIRECTIONS INSTANCES_DIRECTIONS /* the most that descent_along takes */
 #define DESCENT_TRIALS 4                        /* points of descent_along in one message */
@@ -46,7 +48,7 @@ typedef struct descent {
     double *moved;          /* [n] work space: a point w + D t */
     double since;           /* clock when the last round was reported */
     round_report report;    /* of the round under way; methods add step, line_search_steps, epochs */
-    double *mine, *all;     /* scalars of a message, at most DESCENT_COLUMNS a block */
+    scalars scalars;        /* messages of at most DESCENT_COLUMNS a block */
 } descent;
 
 /* w = 0. Collective; false and a sentence on all ranks, and then nothing is left to close. */
@@ -94,10 +96,7 @@ void descent_sum(descent *r, double *to);
  * who sends n numbers many times over adds the others to extra_vectors. */
 void descent_sum_long(descent *r, double *const *part, uint64_t length, double *to);
 
-/* The sum over all blocks, in block order, of the numbers that each has in column `column` of `all` after a message
- * of `columns` scalars a block: mine [local][columns] -> all [K][columns] by descent_gather. */
+/* scalars_gather, whose time becomes part of the report. */
 void descent_gather(descent *r, int columns);
-double descent_column_sum(const descent *r, int column, int columns);
-double descent_column_max(const descent *r, int column, int columns);
 
 #endif

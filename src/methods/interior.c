@@ -80,11 +80,11 @@ static void start(interior *in)
         for (uint64_t i = 0; i < r->part[k].count; i++)
             for (uint64_t j = 0; j < in->sides; j++)
                 sum_add(&size, fabs(shape_of(p, r->part[k].first_row + i, j).offset));
-        r->mine[2 * k] = sum_value(&size);
-        r->mine[2 * k + 1] = (double)(r->part[k].count * in->sides);
+        r->scalars.mine[2 * k] = sum_value(&size);
+        r->scalars.mine[2 * k + 1] = (double)(r->part[k].count * in->sides);
     }
     descent_gather(r, 2);
-    double hinges = descent_column_sum(r, 1, 2), margin = descent_column_sum(r, 0, 2) / hinges;
+    double hinges = scalars_sum(&r->scalars, 1), margin = scalars_sum(&r->scalars, 0) / hinges;
     in->total = 2 * hinges;
     in->scale = margin = margin > 0 ? margin : 1;
     for (uint64_t k = 0; k < r->local; k++)
@@ -121,10 +121,10 @@ static void measure(interior *in)
             }
             in->x->bend[k][i] = bend;
         }
-        r->mine[k] = sum_value(&products);
+        r->scalars.mine[k] = sum_value(&products);
     }
     descent_gather(r, 1);
-    in->mu = descent_column_sum(r, 0, 1) / in->total;
+    in->mu = scalars_sum(&r->scalars, 0) / in->total;
 }
 
 /* Sets the targets of all products. PREDICT: 0. CORRECT: mu, less the second-order error of the predictor's step.
@@ -246,14 +246,14 @@ static double complete(interior *in, double bend[2])
     descent *r = &in->x->r;
     FOR_BLOCKS (k, r->local, r->p->threads) {
         course c = complete_block(in, in->hinges[k], in->x->q[k], r->part[k].count);
-        r->mine[3 * k] = c.fastest;
-        r->mine[3 * k + 1] = sum_value(&c.first);
-        r->mine[3 * k + 2] = sum_value(&c.second);
+        r->scalars.mine[3 * k] = c.fastest;
+        r->scalars.mine[3 * k + 1] = sum_value(&c.first);
+        r->scalars.mine[3 * k + 2] = sum_value(&c.second);
     }
     descent_gather(r, 3);
-    bend[0] = descent_column_sum(r, 1, 3) / in->total;
-    bend[1] = descent_column_sum(r, 2, 3) / in->total;
-    return 1 / descent_column_max(r, 0, 3);
+    bend[0] = scalars_sum(&r->scalars, 1) / in->total;
+    bend[1] = scalars_sum(&r->scalars, 2) / in->total;
+    return 1 / scalars_max(&r->scalars, 0);
 }
 
 static void move(interior *in, double t)

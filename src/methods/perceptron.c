@@ -20,13 +20,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "base/vector.h"
+#include "comm/scalars.h"
 #include "data/rows_math.h"
 #include "methods/rivals.h"
 #include "problem/instances.h"
+#include "problem/report.h"
 #include "problem/stage.h"
 #include "problem/structured.h"
 
@@ -49,7 +50,7 @@ typedef struct perceptron_run {
     double **score;      /* [local][width] of the instance at hand */
     uint64_t *mistakes;  /* [local] */
     double *largest;     /* [local] */
-    double *mine, *all;  /* [local][m], [K][m] scalars of a message */
+    scalars scalars;     /* messages of at most COLUMNS_MOST a block */
     bool separated;      /* the last round was without a mistake */
     round_report report; /* of the round under way */
 } perceptron_run;
@@ -76,22 +77,6 @@ static bool perceptron_train(const method *self, problem *p, const method_option
 
 /* ---- the lines of the loop ---------------------------------------------------------------------------------- */
 
-static double column_sum(const perceptron_run *r, int column, int m)
-{
-    sum s = {0, 0};
-    for (uint64_t k = 0; k < r->K; k++)
-        sum_add(&s, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return sum_value(&s);
-}
-
-static double column_max(const perceptron_run *r, int column, int m)
-{
-    double largest = -INFINITY;
-    for (uint64_t k = 0; k < r->K; k++)
-        largest = fmax(largest, r->all[k * (uint64_t)m + (uint64_t)column]);
-    return largest;
-}
-
 /* The sum of xi_i of a block. */
 static double loss_of_block(const perceptron_run *r, uint64_t k, const double *model)
 {
@@ -112,28 +97,22 @@ static bool evaluate(perceptron_run *r, uint64_t t)
     enum { LOSS, SECONDS, INTERRUPTED, COLUMNS };
     problem *p = r->p;
     const double *model = r->separated ? r->w : r->mean;
-    double begin = clock_now(), comm_before = comm_said(p->comm)->seconds, seconds = r->watch->seconds(r->watch);
-    bool interrupted = r->watch->interrupted(r->watch);
+    const span span = span_begin(p->comm);
+    const rank_view view = report_begin(r->watch);
     FOR_BLOCKS (k, r->local, p->threads) {
-        double *to = r->mine + k * COLUMNS;
+        double *to = r->scalars.mine + k * COLUMNS;
         to[LOSS] = loss_of_block(r, k, model);
-        to[SECONDS] = seconds;
-        to[INTERRUPTED] = interrupted;
+        report_put(view, to + SECONDS);
     }
-    comm_gather_blocks(p->comm, r->K, r->mine, COLUMNS, r->all);
+    scalars_gather(&r->scalars, COLUMNS);
 
     round_report *report = &r->report;
     report->round = t;
-    report->primal = p->penalty.kind->value(&p->penalty, model) + column_sum(r, LOSS, COLUMNS);
+    report->primal = p->penalty.kind->value(&p->penalty, model) + scalars_sum(&r->scalars, LOSS);
     report->dual = report->gap = NAN;
-    report->seconds = column_max(r, SECONDS, COLUMNS);
-    report->interrupted = column_max(r, INTERRUPTED, COLUMNS) > 0;
+    report_end(report, &r->scalars, SECONDS);
     report->finished = r->separated;
-    report->vectors_sent = comm_said(p->comm)->vectors;
-    report->bytes_sent = comm_said(p->comm)->bytes;
-    double comm_seconds = comm_said(p->comm)->seconds - comm_before;
-    report->comm_seconds += comm_seconds;
-    report->eval_seconds = clock_now() - begin - comm_seconds;
+    span_end(&span, report, SPENT_EVALUATION);
     bool stop = stage_report(r->watch, report, model);
     *report = (round_report){0};
     return stop;
@@ -234,10 +213,10 @@ static void run_block(perceptron_run *r, uint64_t k, uint64_t t)
 static void run_blocks(perceptron_run *r, uint64_t t)
 {
     const int threads = r->p->threads;
-    double begin = clock_now();
+    const span span = span_begin(r->p->comm);
     FOR_BLOCKS (k, r->local, threads)
         run_block(r, k, t);
-    r->report.local_seconds = clock_now() - begin;
+    span_end(&span, &r->report, SPENT_LOCAL);
 }
 
 /* A small message first, with the largest element, which sets the grid of the vector; then the vector. */
@@ -245,16 +224,16 @@ static void mix(perceptron_run *r, uint64_t t)
 {
     enum { LARGEST, MISTAKES, COLUMNS };
     problem *p = r->p;
-    double before = comm_said(p->comm)->seconds;
+    const span messages = span_begin(p->comm);
     for (uint64_t k = 0; k < r->local; k++) {
-        r->mine[k * COLUMNS + LARGEST] = r->largest[k];
-        r->mine[k * COLUMNS + MISTAKES] = (double)r->mistakes[k];
+        r->scalars.mine[k * COLUMNS + LARGEST] = r->largest[k];
+        r->scalars.mine[k * COLUMNS + MISTAKES] = (double)r->mistakes[k];
     }
-    comm_gather_blocks(p->comm, r->K, r->mine, COLUMNS, r->all);
-    r->separated = column_sum(r, MISTAKES, COLUMNS) == 0;
-    comm_sum_vectors(p->comm, r->K, column_max(r, LARGEST, COLUMNS), (const double *const *)r->own, (int)r->local,
+    scalars_gather(&r->scalars, COLUMNS);
+    r->separated = scalars_sum(&r->scalars, MISTAKES) == 0;
+    comm_sum_vectors(p->comm, r->K, scalars_max(&r->scalars, LARGEST), (const double *const *)r->own, (int)r->local,
                      p->n, r->sum, p->threads);
-    r->report.comm_seconds = comm_said(p->comm)->seconds - before;
+    span_end(&messages, &r->report, SPENT_MESSAGES);
     r->report.epochs = 1;
     r->report.step = 1 / (double)r->mixed;
     vec_add(r->w, r->report.step, r->sum, p->n, p->threads);
@@ -276,9 +255,7 @@ static bool take_memory(perceptron_run *r, bda_error *err)
         !(r->margins = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->score = ARENA_TAKE(m, double *, r->local + 1, err)) ||
         !(r->mistakes = ARENA_TAKE(m, uint64_t, r->local + 1, err)) ||
-        !(r->largest = ARENA_TAKE(m, double, r->local + 1, err)) ||
-        !(r->mine = ARENA_TAKE(m, double, (r->local + 1) * COLUMNS_MOST, err)) ||
-        !(r->all = ARENA_TAKE(m, double, r->K *COLUMNS_MOST, err)))
+        !(r->largest = ARENA_TAKE(m, double, r->local + 1, err)) || !scalars_take(&r->scalars, m, COLUMNS_MOST, err))
         return false;
     for (uint64_t k = 0; k < r->local; k++) {
         const instances *b = &r->part[k];
@@ -300,6 +277,7 @@ static bool perceptron_open(perceptron_run *r, problem *p, const method_options 
 {
     *r = (perceptron_run){
         .p = p, .watch = watch, .K = p->data->blocks, .local = p->data->local_blocks, .seed = options->seed};
+    r->scalars = (scalars){.comm = p->comm, .blocks = r->K, .local = r->local};
     if (!comm_agree(p->comm, take_memory(r, err), err))
         return false;
     for (uint64_t k = 0; k < r->local; k++)

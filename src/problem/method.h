@@ -72,6 +72,17 @@ static inline bool method_shares(const method_options *o)
     return o->sharing == SHARE_ON_ONE_MACHINE || o->sharing == SHARE_MEMORY;
 }
 
+/* Seconds of one round on this rank */
+typedef enum spent { SPENT_LOCAL, SPENT_MESSAGES, SPENT_LINE_SEARCH, SPENT_EVALUATION, SPENT_KINDS } spent;
+
+/* Dual and gap of an X alpha computed anew, see dual_certify */
+typedef struct round_certificate {
+    bool anew;                      /* dual and gap are those */
+    bool for_end;                   /* only because the run may end here; otherwise they would be these: */
+    double dual_before, gap_before; /* by the v that followed alpha */
+    double repaired; /* what v had been off by, against the largest number of it; 0: by rounding at most */
+} round_certificate;
+
 /* One round, the same on every rank but for the times, which are the slowest rank's where cheaply known. */
 typedef struct round_report {
     uint64_t round;
@@ -90,12 +101,9 @@ typedef struct round_report {
     bool stalled;   /* the method can make no further progress in double precision */
     bool finished;  /* the method has done all it does */
     bool shares;    /* blocks change one u together: the next run may differ */
-    bool anew;      /* dual and gap are those of an X alpha computed anew, see dual_certify */
-    bool for_end;   /* they are so only because the run may end here; otherwise they would be these: */
-    double dual_before, gap_before;
-    double repaired; /* what v had been off by, against the largest number of it; 0: by rounding at most */
+    round_certificate certificate;
     double primal_residual, dual_residual; /* of admm (Boyd et al., 3.3): both go to 0; 0 for other methods */
-    double local_seconds, comm_seconds, line_search_seconds, eval_seconds; /* of this round */
+    double spent[SPENT_KINDS];             /* seconds, each counted once */
     const char *choice;          /* one word: what a method that chooses for itself did; NULL: nothing to say */
     struct block *const *blocks; /* this rank's dual point, see block_alpha; NULL for a method without one */
 } round_report;

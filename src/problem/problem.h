@@ -31,26 +31,30 @@ struct problem {
     const loss *loss;
     penalty penalty;
     fold fold;
-    const double *scale;  /* [features] by which the data's columns were multiplied; NULL: 1 */
-    rows rows;            /* the data's, folded where that pays, with the constant feature */
-    uint64_t nonzeros;    /* of all ranks' rows */
-    uint64_t outputs;     /* weights of a column: 1, or T for several classes */
-    uint64_t shared;      /* weights that belong to no column, such as transitions between tags */
-    uint64_t n;           /* length of w and v: w is [columns][outputs], then [shared] */
-    uint64_t classes;     /* labels with a cost of their own; 1 where the task has none */
-    const double *cost;   /* [classes] C by class number; of two classes 1 counts as +1 */
-    const double *weight; /* [rows.count] factors of the rows' C; NULL: 1 */
-    double weight_all;    /* their sum over all instances; the number of these where there are none */
-    double most_cost;     /* the largest C of a row, or a bound of it */
+    const double *scale;      /* [features] by which the data's columns were multiplied; NULL: 1 */
+    rows rows;                /* the data's, folded where that pays, with the constant feature */
+    uint64_t nonzeros;        /* of all ranks' rows */
+    uint64_t outputs;         /* weights of a column: 1, or T for several classes */
+    uint64_t shared;          /* weights that belong to no column, such as transitions between tags */
+    uint64_t n;               /* length of w and v: w is [columns][outputs], then [shared] */
+    uint64_t classes;         /* labels with a cost of their own; 1 where the task has none */
+    struct {                  /* C of a row: problem_cost */
+        const double *cost;   /* [classes] by class number; of two classes 1 counts as +1 */
+        const double *weight; /* [rows.count] factors; NULL: 1 */
+        double weight_all;    /* their sum over all instances; the number of these where there are none */
+        double most_cost;     /* the largest C of a row, or a bound of it */
+    };
     double epsilon;
     /* Means over some rows of each block: C |x|^2 times the largest second derivative of the loss, or of its square
      * where it has kinks; pairs of cells in a row, each with itself included. */
     double stiffness, pairs;
     int threads;
-    struct watch *watch;              /* of the training under way, for problem_late; NULL: none */
-    bool timed;                       /* its time is limited */
-    const double *start;              /* [n] weights to begin at, see start.h; NULL: 0 */
-    double start_primal, primal_at_0; /* P there, and at w = 0 */
+    struct watch *watch;                  /* of the training under way, for problem_late; NULL: none */
+    bool timed;                           /* its time is limited */
+    struct {                              /* where the training begins (start.h); members are named directly */
+        const double *start;              /* [n] its weights; NULL: 0 */
+        double start_primal, primal_at_0; /* P there, and at w = 0 */
+    };
     int fields; /* numbers in a word of the messages that carry long vectors, see comm_sum_packed; 0: one */
     arena memory;
 };

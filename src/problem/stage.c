@@ -49,8 +49,8 @@ bool stage_report(watch *watch, const round_report *report, const double *w)
     round_report told = as_told(s, report);
     bool better;
     s->stopped = watch->round(watch, &told, w);
-    if (s->stopped && told.for_end) /* a run that goes on from here shall not know that it had ended */
-        told.dual = fmin(told.dual_before, s->point.dual);
+    if (s->stopped && told.certificate.for_end) /* a run that goes on from here shall not know that it had ended */
+        told.dual = fmin(told.certificate.dual_before, s->point.dual);
     take(s, &told, watch->to_go, &better);
     if (better)
         memcpy(s->point.w, w, s->point.n * sizeof *w);

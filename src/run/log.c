@@ -179,17 +179,17 @@ void log_write_round(run_log *log, const round_report *report, const bda_progres
     json_real(&j, "epochs", report->epochs);
     json_count(&j, "vectors_sent", report->vectors_sent);
     json_count(&j, "bytes_sent", report->bytes_sent);
-    json_real(&j, "local_seconds", report->local_seconds);
-    json_real(&j, "comm_seconds", report->comm_seconds);
-    json_real(&j, "line_search_seconds", report->line_search_seconds);
-    json_real(&j, "eval_seconds", report->eval_seconds);
+    json_real(&j, "local_seconds", report->spent[SPENT_LOCAL]);
+    json_real(&j, "comm_seconds", report->spent[SPENT_MESSAGES]);
+    json_real(&j, "line_search_seconds", report->spent[SPENT_LINE_SEARCH]);
+    json_real(&j, "eval_seconds", report->spent[SPENT_EVALUATION]);
     json_real(&j, "other_seconds", other_seconds);
     if (report->primal_residual > 0 || report->dual_residual > 0) {
         json_real(&j, "primal_residual", report->primal_residual);
         json_real(&j, "dual_residual", report->dual_residual);
     }
-    if (report->repaired > 0)
-        json_real(&j, "repaired", report->repaired);
+    if (report->certificate.repaired > 0)
+        json_real(&j, "repaired", report->certificate.repaired);
     if (report->choice)
         json_text(&j, "choice", report->choice);
     end_line(log, &j);

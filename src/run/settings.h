@@ -9,65 +9,75 @@
 #include "problem/loss.h"
 #include "problem/method.h"
 
-/* One structure for all commands; each table points into it. */
+/* One structure for all commands; each table points into it. The members of its groups are named directly. */
 struct bda_settings {
     const char *command;
     const bda_option *options;
     char **given; /* [options] the text of those numbers and flags that were set; NULL for the others */
 
-    /* train */
-    char task[OPTION_TEXT], loss[OPTION_TEXT], method[OPTION_TEXT], class_weight[OPTION_TEXT];
-    char start[OPTION_TEXT];
-    char feature_penalty[OPTION_TEXT], weights[OPTION_TEXT];
-    char column[OPTION_TEXT], template_file[OPTION_TEXT], trees[OPTION_TEXT], labels[OPTION_TEXT];
-    int64_t min_count, learning_epochs;
-    char inference[OPTION_TEXT];
-    double cost, epsilon, l1_ratio, bias;
-    char intercept[OPTION_TEXT], scaling[OPTION_TEXT];
-    double gap, max_time, progress_every;
-    char gap_of[OPTION_TEXT];
-    int64_t max_rounds, local_epochs, blocks, seed, threads;
-    char a1[OPTION_TEXT];
-    double a2, step, tau, beta;
-    char line_search[OPTION_TEXT], hull[OPTION_TEXT], threads_mode[OPTION_TEXT];
-    bool accelerate, balance;
-    int64_t history, patience;
-    double penalty, relaxation;
-    char validate[OPTION_TEXT], machine[OPTION_TEXT];
-    bool no_scaling;
-    char log[OPTION_TEXT], progress[OPTION_TEXT];
-    char checkpoint[OPTION_TEXT], checkpoint_every[OPTION_TEXT];
-    bool resume;
-    bool quiet, zero_based, force;
-    char label[OPTION_TEXT], missing[OPTION_TEXT];
-
-    /* predict */
-    bool scores, probability;
-    char metrics[OPTION_TEXT];
-
-    /* convert, generate, export */
-    char format[OPTION_TEXT], like[OPTION_TEXT];
-    double scale;
-
-    /* bench: lists with commas between */
-    char methods[OPTION_TEXT], losses[OPTION_TEXT], block_list[OPTION_TEXT], rank_list[OPTION_TEXT];
-    char thread_list[OPTION_TEXT], cost_list[OPTION_TEXT], with[OPTION_TEXT];
-    int64_t repeat;
-    bool calibrate, no_reference;
-
-    /* select */
-    int64_t folds;
-    char costs[OPTION_TEXT], l1_ratios[OPTION_TEXT], score[OPTION_TEXT], groups[OPTION_TEXT],
-        calibration[OPTION_TEXT];
-    bool one_standard_error, json;
-
-    /* info */
-    int64_t top;
-
-    /* report */
-    char output[OPTION_TEXT], csv[OPTION_TEXT], svg[OPTION_TEXT], network[OPTION_TEXT];
-    double optimum;
-    bool follow;
+    struct { /* what is learnt */
+        char task[OPTION_TEXT], loss[OPTION_TEXT], class_weight[OPTION_TEXT], start[OPTION_TEXT];
+        char feature_penalty[OPTION_TEXT], weights[OPTION_TEXT];
+        double cost, epsilon, l1_ratio, bias;
+        char intercept[OPTION_TEXT], scaling[OPTION_TEXT];
+    };
+    struct { /* from sentences */
+        char column[OPTION_TEXT], template_file[OPTION_TEXT], trees[OPTION_TEXT], labels[OPTION_TEXT];
+        char inference[OPTION_TEXT];
+        int64_t min_count, learning_epochs;
+    };
+    struct { /* when training stops, and what is kept of it */
+        double gap, max_time;
+        char gap_of[OPTION_TEXT], validate[OPTION_TEXT];
+        int64_t max_rounds, patience;
+        char checkpoint[OPTION_TEXT], checkpoint_every[OPTION_TEXT];
+        bool resume;
+    };
+    struct { /* how it is trained */
+        char method[OPTION_TEXT], machine[OPTION_TEXT], a1[OPTION_TEXT];
+        int64_t local_epochs, history;
+        double a2, step, tau, beta, penalty, relaxation;
+        char line_search[OPTION_TEXT], hull[OPTION_TEXT];
+        bool accelerate, balance, no_scaling;
+    };
+    struct { /* where */
+        int64_t blocks, seed, threads;
+        char threads_mode[OPTION_TEXT];
+    };
+    struct { /* files, and what is told; of several commands */
+        char output[OPTION_TEXT], log[OPTION_TEXT], progress[OPTION_TEXT];
+        double progress_every;
+        char format[OPTION_TEXT], label[OPTION_TEXT], missing[OPTION_TEXT];
+        bool quiet, zero_based, force, json;
+    };
+    struct { /* predict */
+        bool scores, probability;
+        char metrics[OPTION_TEXT];
+    };
+    struct { /* generate */
+        char like[OPTION_TEXT];
+        double scale;
+    };
+    struct { /* bench: lists with commas between */
+        char methods[OPTION_TEXT], losses[OPTION_TEXT], block_list[OPTION_TEXT], rank_list[OPTION_TEXT];
+        char thread_list[OPTION_TEXT], cost_list[OPTION_TEXT], with[OPTION_TEXT];
+        int64_t repeat;
+        bool calibrate, no_reference;
+    };
+    struct { /* select */
+        int64_t folds;
+        char costs[OPTION_TEXT], l1_ratios[OPTION_TEXT], score[OPTION_TEXT], groups[OPTION_TEXT];
+        char calibration[OPTION_TEXT];
+        bool one_standard_error;
+    };
+    struct { /* info */
+        int64_t top;
+    };
+    struct { /* report */
+        char csv[OPTION_TEXT], svg[OPTION_TEXT], network[OPTION_TEXT];
+        double optimum;
+        bool follow;
+    };
 };
 
 #define CLASS_WEIGHTS (OPTION_TEXT / 4) /* no text holds more of "L:W" and what ends them */

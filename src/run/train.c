@@ -337,7 +337,7 @@ static bool open_session(session *x, bda_error *err)
     training_watch *w = &x->watch;
     if (!open_plan(x, err))
         return false;
-    w->max_rounds = x->training.max_rounds;
+    w->limits.max_rounds = x->training.max_rounds;
     x->model = new_model(&x->problem, s, &x->training, err);
     if (!comm_agree(x->c, x->model != NULL, err) || !start_log(w, s, &x->training, &x->problem, err) ||
         (s->validate[0] && !open_validation(x, err)))
@@ -412,10 +412,10 @@ static bda_model *train(path *p, comm *c, const data *d, const bda_settings *s, 
     if (given)
         sized_take(&observer, given, sizeof observer);
     x.watch = (training_watch){
-        .target = x.training.gap,
-        .target_given = settings_given(s, "gap"),
-        .of_start = x.training.options.gap_of_start,
-        .max_time = s->max_time,
+        .limits.target = x.training.gap,
+        .limits.target_given = settings_given(s, "gap"),
+        .limits.of_start = x.training.options.gap_of_start,
+        .limits.max_time = s->max_time,
         .observer = given ? &observer : NULL,
         .started = clock_now(),
         .path = p,

@@ -43,7 +43,7 @@ static bool round_is_void(training_watch *w, const round_report *r)
 
 static bool watch_late(watch *self)
 {
-    return watch_interrupted(self) || watch_seconds(self) >= of(self)->max_time; /* false for NAN */
+    return watch_interrupted(self) || watch_seconds(self) >= of(self)->limits.max_time; /* false for NAN */
 }
 
 /* A method without a dual reports none from the first round on; one that had a dual must keep it. */
@@ -79,12 +79,12 @@ static double part(double gap, double whole)
 /* The gap in the units of the target. */
 static double gap_to_judge(const training_watch *w)
 {
-    return w->of_start ? w->now.gap_of_start : w->now.relative_gap;
+    return w->limits.of_start ? w->now.gap_of_start : w->now.relative_gap;
 }
 
 static bool decide(training_watch *w, const round_report *r)
 {
-    if (w->now.has_dual && gap_to_judge(w) <= w->target)
+    if (w->now.has_dual && gap_to_judge(w) <= w->limits.target)
         w->reason = BDA_REACHED_GAP;
     else if (r->interrupted)
         w->reason = BDA_INTERRUPTED;
@@ -92,9 +92,9 @@ static bool decide(training_watch *w, const round_report *r)
         w->reason = BDA_FINISHED;
     else if (r->stalled)
         w->reason = BDA_STALLED;
-    else if (r->round >= w->max_rounds)
+    else if (r->round >= w->limits.max_rounds)
         w->reason = BDA_MAX_ROUNDS;
-    else if (r->seconds - w->resumed_seconds >= w->max_time)
+    else if (r->seconds - w->resumed_seconds >= w->limits.max_time)
         w->reason = BDA_MAX_TIME;
     else
         return false;
@@ -166,7 +166,8 @@ static void settle_on_scored(training_watch *w)
  * beyond it is taken from later rounds, so that the sums agree. */
 static double other_seconds(training_watch *w, const round_report *r)
 {
-    w->told_seconds += r->local_seconds + r->comm_seconds + r->line_search_seconds + r->eval_seconds;
+    for (int k = 0; k < SPENT_KINDS; k++)
+        w->told_seconds += r->spent[k];
     const double other = fmax(r->seconds - w->told_seconds, 0);
     w->told_seconds += other;
     return other;
@@ -176,7 +177,7 @@ static void take_gap(training_watch *w, double gap)
 {
     w->now.relative_gap = part(gap, w->now.best_primal);
     w->now.gap_of_start = part(gap, w->first_gap);
-    w->watch.to_go = w->now.has_dual && w->target > 0 ? gap_to_judge(w) / w->target : INFINITY;
+    w->watch.to_go = w->now.has_dual && w->limits.target > 0 ? gap_to_judge(w) / w->limits.target : INFINITY;
 }
 
 /* Has it the best objective in double precision, and a smaller gap? The gap, a sum of what cannot be negative, still tells
@@ -213,8 +214,8 @@ static bool take_round(training_watch *w, const round_report *r, bool *better)
     now->primal = r->primal;
     now->dual = r->dual;
     now->step = r->step;
-    now->target = now->has_dual ? w->target : 0;
-    now->target_of_start = w->of_start;
+    now->target = now->has_dual ? w->limits.target : 0;
+    now->target_of_start = w->limits.of_start;
     take_gap(w, now->has_dual ? best_gap(w, r) : NAN);
     return true;
 }
@@ -224,7 +225,7 @@ static void forget_end(training_watch *w, const round_report *r)
 {
     const bda_progress now = w->now;
     round_report before = *r;
-    before.gap = r->gap_before;
+    before.gap = r->certificate.gap_before;
     take_gap(w, best_gap(w, &before));
     w->now = now;
 }
@@ -252,14 +253,14 @@ static bool watch_round(watch *self, const round_report *told, const double *wei
     bool better;
     if (!take_round(w, r, &better))
         return true;
-    w->repaired = fmax(w->repaired, r->repaired);
+    w->repaired = fmax(w->repaired, r->certificate.repaired);
     log_write_round(w->log, r, now, other_seconds(w, r));
     if (w->observer && w->observer->round)
         w->observer->round(w->observer->self, now);
     bool stop = decide(w, r);
     if (stop && w->path)
         path_keep(w->path, w->start.problem, r->blocks);
-    if (stop && r->for_end)
+    if (stop && r->certificate.for_end)
         forget_end(w, r);
     if (w->validation && !validate(w, r, stop, weights))
         return true;
@@ -336,5 +337,5 @@ bool watch_complete(const training_watch *w)
     if (w->reason == BDA_REACHED_GAP || w->reason == BDA_VALIDATED)
         return true;
     bool own_end = w->reason == BDA_FINISHED || (w->reason == BDA_MAX_ROUNDS && !w->now.has_dual);
-    return own_end && !w->target_given;
+    return own_end && !w->limits.target_given;
 }

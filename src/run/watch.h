@@ -13,21 +13,27 @@
 #include "problem/method.h"
 #include "run/log.h"
 
+/* What stops a training */
+typedef struct watch_limits {
+    double target;     /* gap, as a part of the objective */
+    bool of_start;     /* ... of the first gap instead */
+    bool target_given; /* somebody asked for it */
+    uint64_t max_rounds;
+    double max_time; /* seconds since it began or was resumed; NAN: no limit */
+} watch_limits;
+
 typedef struct training_watch {
     watch watch; /* first: what methods see */
 
-    /* What stops it */
-    double target;
-    bool target_given; /* somebody asked for it */
-    bool of_start;     /* it is the part of the first gap, not of the objective, that may be left */
-    uint64_t max_rounds;
-    double max_time;              /* NAN: none; since it began, or since it was resumed at: */
-    double resumed_seconds;       /* 0: it was not */
+    watch_limits limits;
+    double resumed_seconds;       /* clock where the training was resumed; 0: it was not */
     const bda_observer *observer; /* or NULL */
     run_log *log;                 /* or NULL */
     double started;               /* when the training began, by clock_now; later by what was no training since */
 
-    uint64_t vectors_before, bytes_before; /* sent by the communicator before this training, or aside from it */
+    struct { /* sent by the communicator before this training, or aside from it */
+        uint64_t vectors_before, bytes_before;
+    };
 
     comm *ranks;                   /* that train */
     const data *data;              /* NULL: nobody looks whether pages of it are lost */
@@ -44,9 +50,11 @@ typedef struct training_watch {
     double repaired;     /* the largest of the reports */
     double *best_w;      /* [n] */
     uint64_t n;
-    bool finished, stalled; /* the last report said so */
-    bool shared;            /* in some round */
-    bool lost;              /* data have gone in the last round: nothing of it is worth keeping */
+    struct {
+        bool finished, stalled; /* the last report said so */
+        bool shared;            /* in some round */
+        bool lost;              /* data have gone in the last round: nothing of it is worth keeping */
+    };
     bda_reason reason;
     bda_error error;
 } training_watch;

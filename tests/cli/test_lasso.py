@@ -67,6 +67,15 @@ class Lasso(support.Case):
                    "--intercept=free", "d", "m")
         self.assertLessEqual(self.log("log")[-1]["relative_gap"], 1e-4)
 
+    def test_many_blocks(self):
+        """The dual takes a message of its own: what ranks agreed on before it is not read from what it leaves."""
+        rows = support.problem(rows=60, features=6, labels=None)
+        self.write("d", support.libsvm([(3 * y + 3 if i < 30 else y / 100, x) for i, (y, x) in enumerate(rows)]))
+        for blocks in (1, 8, 10, 13):
+            with self.subTest(blocks=blocks):
+                self.works("train", "--quiet", "--force", "--task=regress", "--l1-ratio=1", "--method=lbfgs",
+                           f"--blocks={blocks}", "d", "m")
+
     def test_refused(self):
         self.write("d", support.libsvm(support.problem()))
         for method in ("bda", "hull", "admm", "tron"):

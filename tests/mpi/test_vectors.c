@@ -137,11 +137,12 @@ static bool count_round(watch *self, const round_report *r, const double *w)
     EXPECT(size == 1 || counted == vectors || zero, "%s, round %llu: vectors_sent says %llu, MPI got %llu", c->what,
            (unsigned long long)r->round, (unsigned long long)vectors, (unsigned long long)counted);
     /* X alpha computed anew in the last round, and only there: the page says which methods do so */
-    EXPECT(!r->anew || r->round == 0 || ends(c, r), "%s, round %llu: X alpha was computed anew", c->what,
+    EXPECT(!r->certificate.anew || r->round == 0 || ends(c, r), "%s, round %llu: X alpha was computed anew", c->what,
            (unsigned long long)r->round);
-    c->anew += r->anew;
-    EXPECT(allows(cell, (double)vectors - r->anew, products), "%s, round %llu: %llu vectors, methods.md says %s",
-           c->what, (unsigned long long)r->round, (unsigned long long)vectors, cell);
+    c->anew += r->certificate.anew;
+    EXPECT(allows(cell, (double)vectors - r->certificate.anew, products),
+           "%s, round %llu: %llu vectors, methods.md says %s", c->what, (unsigned long long)r->round,
+           (unsigned long long)vectors, cell);
     words = 0;
     c->before = r->vectors_sent;
     c->rounds = r->round;

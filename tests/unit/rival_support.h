@@ -220,7 +220,7 @@ static inline void expect_gap_by(const method *m, const shape *s, double gap, re
         fail_msg("%s, %d classes, %d blocks, R = %g: gap %g of %g after %d rounds", s->loss->name, (int)s->classes,
                  (int)s->blocks, s->l1_ratio, seen->report[rounds].gap, seen->report[0].gap, (int)rounds);
     for (uint64_t i = 0, anew = 0; i <= rounds; i++) {
-        anew += seen->report[i].anew;
+        anew += seen->report[i].certificate.anew;
         assert_int_equal(seen->report[i].vectors_sent, i + anew);
     }
     bench_close(&t);

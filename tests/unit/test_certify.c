@@ -20,9 +20,9 @@ static bool spoiler_ends(watch *self, const round_report *r, double *to_go)
 static bool spoiler_round(watch *self, const round_report *r, const double *w)
 {
     spoiler *s = (spoiler *)self;
-    s->repaired = fmax(s->repaired, r->repaired);
+    s->repaired = fmax(s->repaired, r->certificate.repaired);
     s->seen.report[r->round] = *r;
-    if (r->anew)
+    if (r->certificate.anew)
         expect_truth(s->seen.bench, r, w);
     const bool stop = spoiler_ends(self, r, &(double){0});
     if (r->round == s->spoils)

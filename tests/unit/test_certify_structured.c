@@ -55,9 +55,9 @@ static bool spoiler_round(watch *self, const round_report *r, const double *w)
     spoiler *s = (spoiler *)self;
     s->rounds = r->round;
     s->first_gap = r->round == 0 ? r->gap : s->first_gap;
-    if (r->repaired > 0 && s->repaired_at == 0)
+    if (r->certificate.repaired > 0 && s->repaired_at == 0)
         s->repaired_at = r->round;
-    if (r->anew) {
+    if (r->certificate.anew) {
         s->last_anew = r->round;
         const long double truth = true_dual(s->corpus, s->loss, r);
         if (!(fabsl(r->dual - truth) < 1e-10L * (1 + fabsl(truth))))

@@ -55,7 +55,7 @@ static void expect_descent(const shape *s, hull_form form, uint64_t rounds)
             fail_msg("%s, %d blocks, form %d, round %d: the dual rose by %g", s->loss->name, (int)s->blocks,
                      (int)form, (int)t, now->dual - last->dual);
         assert_true(now->primal <= last->primal);
-        uint64_t sent = now->vectors_sent - last->vectors_sent - now->anew;
+        uint64_t sent = now->vectors_sent - last->vectors_sent - now->certificate.anew;
         assert_true(sent == 1 || (sent == 2 && form != HULL_ONE_VECTOR));
         assert_string_equal(now->choice, form == HULL_FUSED        ? "fused"
                                          : form == HULL_ONE_VECTOR ? "one-vector"
@@ -257,19 +257,20 @@ static void expect_no_drift(const hull_run *r, const round_report *report, void 
     check_combine(&t->check, alpha, v);
     for (uint64_t j = 0; j < p->n; j++)
         assert_true(fabsl(r->d.v[j] - v[j]) <= 1e-12L);
-    assert_true(r->a1 >= 1 && r->a1 <= (double)t->shape.blocks);
-    assert_true(r->d.a1 >= 1 && r->d.a1 <= (double)t->shape.blocks);
-    assert_true(r->form == HULL_MOMENTUM || (r->a1 == 1 && r->d.a1 == 1));
-    for (int a = 0; p->penalty.kind->identity && a < r->points; a++)
-        for (int b = 0; b < r->points; b++) {
-            int i = r->point[a], j = r->point[b];
+    assert_true(r->momentum.a1 >= 1 && r->momentum.a1 <= (double)t->shape.blocks);
+    assert_true(r->d.model.a1 >= 1 && r->d.model.a1 <= (double)t->shape.blocks);
+    assert_true(r->form == HULL_MOMENTUM || (r->momentum.a1 == 1 && r->d.model.a1 == 1));
+    for (int a = 0; p->penalty.kind->identity && a < r->points.count; a++)
+        for (int b = 0; b < r->points.count; b++) {
+            int i = r->points.used[a], j = r->points.used[b];
             double product = 0, part, linear;
             for (uint64_t c = 0; c < p->n; c++)
-                product += r->image[i][c] * r->image[j][c];
+                product += r->points.image[i][c] * r->points.image[j][c];
             for (uint64_t k = 0; k < r->d.local && p->loss->quadratic_dual; k++, product += part)
                 block_products(r->d.blocks[k], i, 1, &j, &part, &linear);
-            double told = r->product[i][j];
-            assert_true(fabs(told - product) <= 1e-13 * (fabs(r->product[i][i]) + fabs(r->product[j][j])));
+            double told = r->points.product[i][j];
+            assert_true(fabs(told - product) <=
+                        1e-13 * (fabs(r->points.product[i][i]) + fabs(r->points.product[j][j])));
         }
 }
 
@@ -303,7 +304,7 @@ static void remember_a1(const hull_run *r, const round_report *report, void *wit
     adapting *to = with;
     remember_alpha(r, report, &to->trail);
     assert_string_equal(report->choice, "bda");
-    to->a1[report->round] = r->d.a1;
+    to->a1[report->round] = r->d.model.a1;
 }
 
 static long double square_of_image(const bench *t, const double *da)
@@ -371,16 +372,16 @@ static void expect_best_on_the_line(const hull_run *r, const round_report *repor
 {
     const bench *t = with;
     const uint64_t n = t->problem.n;
-    long double best = check_primal(&t->check, r->best), now = check_primal(&t->check, r->d.w);
+    long double best = check_primal(&t->check, r->primal.best), now = check_primal(&t->check, r->d.w);
     const long double rounding = 1e-12L * (1 + best);
     const long double gained = report->round == 0 ? 0 : best_before - best;
     best_before = best;
     assert_true(best <= now + rounding);
-    for (int k = 0; r->smooth && k < 6; k++) {
+    for (int k = 0; r->primal.smooth && k < 6; k++) {
         const double step = (k % 2 ? 1 : -1) * pow(10, -k / 2);
         double other[COLUMNS * CLASSES];
         for (uint64_t j = 0; j < n; j++)
-            other[j] = r->best[j] + step * (r->d.w[j] - r->best[j]);
+            other[j] = r->primal.best[j] + step * (r->d.w[j] - r->primal.best[j]);
         long double there = check_primal(&t->check, other);
         if (!(best <= there + 1e-3L * (now - best + gained) + rounding))
             fail_msg("%s, %d blocks, form %d, round %d: P %.15Lg, at step %g %.15Lg, at w %.15Lg",

@@ -149,8 +149,8 @@ static bool timed_round(watch *self, const round_report *report, const double *w
     timekeeper *t = (timekeeper *)self;
     hull_run *r = (hull_run *)((char *)report - offsetof(hull_run, d.report)); /* of which the report is a part */
     if (t->messages >= 0) {
-        r->message_seconds = t->messages;
-        r->pass_seconds = t->passes;
+        r->times.messages = t->messages;
+        r->times.passes = t->passes;
     }
     return recorder_round(self, report, w);
 }
@@ -201,7 +201,7 @@ static double patience(const char *loss, uint64_t classes, uint64_t models)
     const struct loss *l = loss_find(loss);
     const task *t = task_find(task_of_loss(l, NULL), l, classes, NULL);
     problem p = {.task = t, .loss = l, .classes = classes, .outputs = task_outputs(t, classes)};
-    return hull_plain_patience(&(dual_run){.p = &p, .models = models});
+    return hull_plain_patience(&(dual_run){.p = &p, .model.count = models});
 }
 
 /* It grows with the classes, for hull has to look at all of them; where rounds of hull gain more, or its own steps take
