@@ -101,7 +101,7 @@ def of_skglm(loss):
         """What is compiled at the first fit does not count: see `fitted`."""
         def __init__(self, tol):
             self.inner = GeneralizedLinearEstimator(Logistic(), L2(1 / SGD_ROWS[0]), LBFGS(max_iter=10000, tol=tol))
-            self.inner.solver.fit_intercept = False
+            self.inner.solver.fit_intercept = self.inner.solver.warm_start = False  # which it asks for, and does not have
 
         def fit(self, X, y):
             self.inner.fit(X, y)

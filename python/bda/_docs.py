@@ -32,7 +32,7 @@ def _parameters(kind):
         "max_time": "max-time", "n_jobs": "int: threads; None is 1, -1 all processors",
         "blocks": "blocks",
         "random_state": "int: names the random order in which instances are visited, and asks for results that repeat, "
-                        "to the last bit, with any number of threads",
+                        "to the last bit, for the same n_jobs (for any n_jobs: give blocks, too)",
         "warm_start": "bool: fit begins at the weights of the last fit, if that was of the same classes and features",
         "verbose": "int: 1 prints a line each second, 2 one each round",
         "callback": "function of a dict with " + ", ".join(_core.PROGRESS) + "; called after each round. Returning "

@@ -604,9 +604,9 @@ def weighted(X, y, sample_weight):
 
 document(Classifier, """A linear classifier of two or more labels, trained to a certified duality gap.
 
-With random_state or blocks given, the same call gives the same bits, with any number of threads; otherwise threads share
-their work as is fastest.""")
+With blocks given, the same data give the same bits with any n_jobs; with random_state alone the same call does, n_jobs included;
+otherwise threads share their work as is fastest.""")
 document(Regressor, """Linear regression, plain, robust or insensitive to small errors, trained to a certified duality gap.
 
-With random_state or blocks given, the same call gives the same bits, with any number of threads; otherwise threads share
-their work as is fastest.""")
+With blocks given, the same data give the same bits with any n_jobs; with random_state alone the same call does, n_jobs included;
+otherwise threads share their work as is fastest.""")

@@ -333,6 +333,9 @@ class Use(support.Case):
         np.testing.assert_array_equal(one.coef_, two.coef_)
         seeded = [bda.Classifier("logistic", n_jobs=2, random_state=5).fit(X, y).coef_ for _ in range(2)]
         np.testing.assert_array_equal(*seeded)
+        any_jobs = [bda.Classifier("hinge", n_jobs=n, blocks=3, random_state=5).fit(X, y).coef_ for n in (1, 2, 3)]
+        np.testing.assert_array_equal(any_jobs[0], any_jobs[1])
+        np.testing.assert_array_equal(any_jobs[0], any_jobs[2])
 
     def test_pickle_grid_search_and_pipelines(self):
         X, y = breast_cancer()
