@@ -132,12 +132,14 @@ static void measure(interior *in)
  * what cuts steps short, are pulled back (Gondzio 1996). */
 typedef enum aim { PREDICT, CORRECT, CENTRE } aim;
 
-#define FAR 5 /* a product within mu/FAR and FAR mu is left alone */
+#define CENTRALITY 5 /* a product between mu/CENTRALITY and CENTRALITY mu is left alone */
 
 static inline double pull_back(double product, double mu)
 {
-    double change = product < mu / FAR ? mu / FAR - product : product > FAR * mu ? FAR * mu - product : 0;
-    return change < -FAR * mu ? -FAR * mu : change;
+    double change = product < mu / CENTRALITY   ? mu / CENTRALITY - product
+                    : product > CENTRALITY * mu ? CENTRALITY * mu - product
+                                                : 0;
+    return change < -CENTRALITY * mu ? -CENTRALITY * mu : change;
 }
 
 /* ds and dxi by the linearised b s = t and (C - b) xi = t' */

@@ -212,8 +212,8 @@ const bda_option how_options[] = {
      .preset = "",
      .choices = thread_modes,
      .help = "blocks: each rank and thread has blocks of its own, and the same seed gives the same bits; lock-free: "
-             "those on one machine work on one block, and it does not; default: lock-free where auto finds "
-             "100,000 nonzeros or more and all ranks on one machine, unless --blocks is given",
+             "those on one machine work on one block, and it does not; default: blocks, but lock-free where "
+             "auto expects it to pay, all ranks are on one machine, and --blocks is not given",
      AT(threads_mode)},
     {.name = "no-scaling",
      .group = "methods",
