@@ -242,7 +242,10 @@ static bool train_chosen(search *s, const bda_data *data, const bda_folds *folds
         return false;
     bda_model *model = bda_train(s->v->comm, data, s->train, &observer, &outcome, err);
     const char *calibration = bda_get(s->v->settings, "calibrate");
-    const bool ok = model &&
+    const bool intact = outcome.data.status == BDA_OK; /* otherwise scores and choice are worth nothing */
+    if (model && !intact)
+        *err = outcome.data;
+    const bool ok = model && intact &&
                     (strcmp(calibration, "none") == 0 ||
                      bda_model_calibrate(s->v->comm, model, folds, s->train, calibration, &observer, err)) &&
                     bda_comm_agree(s->v->comm, !s->v->first || bda_model_write(model, path, err), err);

@@ -71,11 +71,29 @@ static void replace_page(int number, siginfo_t *info, void *context)
     _exit(EXIT_FAILED);
 }
 
+/* A column of a mapped file that was written to leads out of the vectors. What is in memory by now is not to be trusted. */
+static void blame_data(int number, siginfo_t *info, void *context)
+{
+    static const char sentence[] = "bda: a file of data was changed while it was used\n";
+    (void)info, (void)context;
+    if (!bda_data_changed()) {
+        end_at_once(number);
+        return;
+    }
+    bda_discard_outputs();
+    (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    _exit(EXIT_FAILED);
+}
+
 void signals_begin(void)
 {
     struct sigaction action = {.sa_sigaction = replace_page, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
+    action.sa_sigaction = blame_data;
+    struct sigaction before;
+    if (sigaction(SIGSEGV, NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* a sanitizer has one of its own */
+        sigaction(SIGSEGV, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < KNOWN; i++)

@@ -244,6 +244,9 @@ BDA_API const char *bda_data_label_name(const bda_data *data, uint64_t k);
  * zeros in its place, after which trainings end with the best model so far, and everything else fails with a sentence.
  * False where the address is in no such file, or among what cannot be replaced: then the process must end. */
 BDA_API bool bda_replace_lost_page(void *address);
+/* Was a file written to since it was mapped? Columns are checked when data are read, and what is written later is not: it may
+ * lead loops anywhere. For a handler of SIGSEGV, which can tell that from a defect of the program. */
+BDA_API bool bda_data_changed(void);
 
 BDA_API bool bda_data_write(bda_comm *comm, const bda_data *data, const bda_settings *settings, const char *path,
                             bda_error *err);

@@ -101,6 +101,21 @@ bool mapping_intact(const void *map, bda_error *err)
     return err_set(err, BDA_FAILED, "%s: was changed while it was used", m->path);
 }
 
+bool bda_data_changed(void)
+{
+    for (int i = 0; i < MOST; i++) {
+        mapping *m = &table[i];
+        struct stat now;
+        const char *begin = atomic_load(&m->begin);
+        if (begin && begin != &taken &&
+            (atomic_load(&m->lost) ||
+             (stat(m->path, &now) == 0 && now.st_dev == m->was.st_dev && now.st_ino == m->was.st_ino &&
+              (now.st_size != m->was.st_size || !same_time(&now.st_mtim, &m->was.st_mtim)))))
+            return true;
+    }
+    return false;
+}
+
 bool bda_replace_lost_page(void *address)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address & ~(page - 1);

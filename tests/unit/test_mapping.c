@@ -49,6 +49,7 @@ static void test_a_file_that_stays(void **state)
     const char *map = map_new();
     assert_true(mapping_intact(map, &err));
     assert_true(mapping_intact(NULL, &err));
+    assert_false(bda_data_changed());
     assert_false(mapping_lost(map));
     support_write("g", "y", 1);
     assert_int_equal(rename("g", "f"), 0); /* what is mapped is the old one */
@@ -68,7 +69,9 @@ static void test_a_file_that_is_written_to(void **state)
     assert_int_equal(utimensat(AT_FDCWD, "f", times, 0), 0);
     assert_false(mapping_intact(map, &err));
     assert_string_equal(err.text, "f: was changed while it was used");
+    assert_true(bda_data_changed());
     mapping_close((void *)map, sizeof bytes);
+    assert_false(bda_data_changed());
     unlink("f");
 }
 
