@@ -246,7 +246,10 @@ static void test_every_round(void **unused)
 
 /* ---- what a run keeps ----------------------------------------------------------------------------------------- */
 
-/* v and the products of the kept points are never computed anew: they must not drift from what they stand for. */
+static int uphill; /* rounds of momentum whose direction did not lead down */
+
+/* v and the products of the kept points are never computed anew: they must not drift from what they stand for. After a
+ * direction that did not lead down momentum begins anew. */
 static void expect_no_drift(const hull_run *r, const round_report *report, void *with)
 {
     const bench *t = with;
@@ -260,6 +263,10 @@ static void expect_no_drift(const hull_run *r, const round_report *report, void 
     assert_true(r->momentum.a1 >= 1 && r->momentum.a1 <= (double)t->shape.blocks);
     assert_true(r->d.model.a1 >= 1 && r->d.model.a1 <= (double)t->shape.blocks);
     assert_true(r->form == HULL_MOMENTUM || (r->momentum.a1 == 1 && r->d.model.a1 == 1));
+    if (r->form == HULL_MOMENTUM && report->round > 0) {
+        assert_true((report->step > 0) == (r->momentum.t > 1));
+        uphill += report->step <= 0;
+    }
     for (int a = 0; p->penalty.kind->identity && a < r->points.count; a++)
         for (int b = 0; b < r->points.count; b++) {
             int i = r->points.used[a], j = r->points.used[b];
@@ -290,7 +297,9 @@ static void test_drift(void **unused)
 {
     (void)unused;
     state = 5;
+    uphill = 0;
     for_hull_shapes(nothing_drifts);
+    assert_true(uphill > 0);
 }
 
 /* The a1 of each round beside alpha. */
@@ -362,7 +371,23 @@ static void test_adapts(void **unused)
     for_hull_shapes(a1_fits_the_last_move);
 }
 
-static long double best_before; /* P of the best point, a round ago */
+static long double best_before;                /* P of the best point, a round ago */
+static double point_before[COLUMNS * CLASSES]; /* that point */
+static double gap_before;
+
+/* Where P has kinks: the best point is that of the ray from the one before through w, but for a part of the gap. */
+static void expect_search_of_the_ray(const hull_run *r, const bench *t, long double best)
+{
+    double other[COLUMNS * CLASSES];
+    for (double step = 0; step <= 4; step += step < 1 ? 0.04 : 0.2) {
+        for (uint64_t j = 0; j < t->problem.n; j++)
+            other[j] = point_before[j] + step * (r->d.w[j] - point_before[j]);
+        const long double there = check_primal(&t->check, other);
+        if (!(best <= there + 0.1L * gap_before + 1e-12L * (1 + best)))
+            fail_msg("%s, %d blocks, form %d: P %.15Lg, at step %g %.15Lg, where %g was to be gained",
+                     t->shape.loss->name, (int)t->shape.blocks, (int)r->form, best, step, there, gap_before);
+    }
+}
 
 /* Where P is differentiable, no point of the line through the best one and w is better, but for a thousandth of what
  * the search has gained: both are in the subspace over which it went. Whatever P is, the best point is no worse than
@@ -377,6 +402,10 @@ static void expect_best_on_the_line(const hull_run *r, const round_report *repor
     const long double gained = report->round == 0 ? 0 : best_before - best;
     best_before = best;
     assert_true(best <= now + rounding);
+    if (!r->primal.smooth && report->round > 0)
+        expect_search_of_the_ray(r, t, best);
+    memcpy(point_before, r->primal.best, n * sizeof *r->primal.best);
+    gap_before = report->gap;
     for (int k = 0; r->primal.smooth && k < 6; k++) {
         const double step = (k % 2 ? 1 : -1) * pow(10, -k / 2);
         double other[COLUMNS * CLASSES];
