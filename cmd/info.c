@@ -64,7 +64,7 @@ static void print_model(const char *path, const bda_model *model, const bda_mode
         printf("  labels       2: %s, %s\n", m->label_names[0], m->label_names[1]);
     else if (m->classes == 2 && !parse)
         printf("  labels       %s (positive), %s\n", m->label_names[0], m->label_names[1]);
-    else if (m->classes)
+    else if (m->classes && !parse)
         print_classes(m);
     print_traits(model);
     printf("  loss         %s", m->loss);

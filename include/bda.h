@@ -299,7 +299,8 @@ typedef struct bda_observer {
     void (*round)(void *self, const bda_progress *progress); /* after each round, on every rank; may be NULL */
     void *self;
     const volatile sig_atomic_t *interrupt; /* training ends after the round in which it becomes non-zero; or NULL */
-    /* On rank 0, a sentence about checkpoints; `grave`: something went wrong that did not end the training. May be NULL. */
+    /* On rank 0, a sentence about checkpoints or data; `grave`: something went wrong that did not end the training. May
+     * be NULL. */
     void (*note)(void *note_self, bool grave, const char *sentence);
     void *note_self;
 } bda_observer;

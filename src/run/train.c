@@ -422,7 +422,10 @@ static bda_model *train(path *p, comm *c, const data *d, const bda_settings *s, 
         .ranks = c,
         .data = d,
     };
-    if (!open_session(&x, err) || !run_rounds(&x, err) || !complete_model(&x, outcome, err)) {
+    const bool open = open_session(&x, err);
+    if (open)
+        note_trees(c, s, d, x.watch.observer);
+    if (!open || !run_rounds(&x, err) || !complete_model(&x, outcome, err)) {
         bda_error ignored = {0};
         log_close(x.watch.log, &ignored);
         bda_model_free(x.model);

@@ -53,6 +53,20 @@ bool choose_structure(const bda_settings *s, const data *d, const struct structu
     return true;
 }
 
+void note_trees(comm *c, const bda_settings *s, const data *d, const bda_observer *o)
+{
+    const sentences *x = d->sentences;
+    const bool given = strcmp(s->trees, "projective") == 0;
+    char text[200];
+    if (!o || !o->note || bda_comm_rank(c) > 0 || !x || !x->parse || !given || x->crossings == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%llu of %llu edges cross others; with --trees=projective no such edges are ever found, and --trees=any "
+             "would find some",
+             (unsigned long long)x->crossings, (unsigned long long)x->tokens_all);
+    o->note(o->note_self, false, text);
+}
+
 /* ---- relations ------------------------------------------------------------------------------------------------- */
 
 #define RELATION_COST "0.1"

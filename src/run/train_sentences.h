@@ -16,6 +16,9 @@ data *read_for_training(comm *c, const bda_settings *s, uint64_t count, const ch
 /* What a unit is, by the task; data of another kind are refused. *structure: NULL for rows. */
 bool choose_structure(const bda_settings *s, const data *d, const struct structure **structure, bda_error *err);
 
+/* Rank 0 tells the observer where --trees=projective leaves out what gold trees have. */
+void note_trees(comm *c, const bda_settings *s, const data *d, const bda_observer *o);
+
 /* Adds to a trained model what it takes to make features of new text; for parsing also trains the relations. Nothing
  * for other tasks. Collective. */
 bool keep_sentences(comm *c, const data *d, const bda_settings *s, const struct structure *structure, bda_model *m,

@@ -183,6 +183,22 @@ class Trees(Sentences):
             self.bda("train", "--task=parse", "--max-rounds=2", "--gap=1", "--gap-of=start", name + ".conllu", name)
             self.assertEqual(self.info(name)["trees"], "projective" if name == "nested" else "any")
 
+    def test_crossing_edges_that_projective_trees_leave_out_are_told(self):
+        crossed = [(list("abcd"), ["NOM", "VRB", "ADJ", "PNC"], [3, 4, 0, 3])] * 20
+        for name, sentences, told in (("nested", corpus(1, 60), False), ("crossed", corpus(1, 60) + crossed, True)):
+            self.put(name + ".conllu", conllu(sentences))
+            for trees in ("projective", "auto"):
+                err = self.bda("train", "--task=parse", "--max-rounds=1", "--gap=1", "--gap-of=start", "--force",
+                               "--trees=" + trees, name + ".conllu", name)
+                self.assertEqual("edges cross others" in err, told and trees == "projective", err)
+        edges = sum(len(words) for words, _, _ in corpus(1, 60) + crossed)
+        self.assertIn(f"20 of {edges} edges", self.bda("train", "--task=parse", "--max-rounds=1", "--gap=1", "--force",
+                                                       "--gap-of=start", "--trees=projective", "crossed.conllu", "m"))
+        shown = support.subprocess.run(support.command(["info", "m"], 0), cwd=self.directory, capture_output=True,
+                                       text=True, check=True).stdout
+        self.assertIn("trees        projective", shown)
+        self.assertNotIn("yes, no", shown)
+
 
 @unittest.skipUnless(support.has_launcher(), "no mpirun")
 class Ranks(Sentences):
