@@ -99,6 +99,8 @@ void dual_certify(dual_run *r, const double *w, double terms)
     else { /* (t - 1)^2 g*(v) of choose_length is g(t w) + g*(v) - t w'v */
         const double turned = vec_dot(w, r->direction.dv, p->n, p->threads) - vec_dot(w, r->v, p->n, p->threads);
         to->gap = fmax(0, to->gap + (now - before) - (1 + to->stretch) * turned);
+        if (to->certificate.repaired > 0) /* by less than is seen at once */
+            to->primal -= (1 + to->stretch) * turned;
     }
     count_costs(r, &span, to);
 }

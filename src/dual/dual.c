@@ -16,8 +16,6 @@
 #include "problem/start.h"
 #include "problem/structured.h"
 
-static void begin_lengths(dual_run *r, const method_options *options);
-
 /* Algorithm 2. */
 bool dual_train(const method *self, problem *p, const method_options *options, watch *watch, bda_error *err)
 {
@@ -27,7 +25,7 @@ bool dual_train(const method *self, problem *p, const method_options *options, w
     bool ok = dual_open(&r, self->preset, p, options, watch, err); /* alpha = 0, v = 0 */
     ok = ok && dual_begin(&r, watch, err);                         /* or those of --start */
     if (ok)
-        begin_lengths(&r, options);
+        dual_begin_lengths(&r, options);
     const method_state state = {&r, dual_whole, dual_block};
     for (uint64_t t = 0; ok; t++) {
         if (dual_look(&r, watch, &state,
@@ -73,6 +71,15 @@ void dual_choose_epochs(dual_run *r)
     r->epochs.count = r->model.count > 1 || r->pool.queues ? 1 : (int64_t)fmin(passes, MOST_EPOCHS);
 }
 
+/* The blocks' alpha'X'w is w'v, but for rounding: otherwise v is not X alpha, and the sums below are not P(t w). Then the
+ * model is w until dual_certify has put it right. Free intercepts are in one of the two alone. */
+#define SURELY_OFF 1e-5
+
+static bool is_image(const dual_run *r, double by_alpha, double by_v)
+{
+    return r->p->penalty.free > 0 || fabs(by_alpha - by_v) <= SURELY_OFF * by_v;
+}
+
 /* Where a loss has a kink at the margin, P(w) is late: blocks that do not know of each other leave most support
  * vectors a little short of it, and each adds to P. So the model is t w with the t >= 1 of a few at which P is least.
  * That takes no part in the rest, costs no message, and t goes to 1. For all regularisers g(t w) = a t^2 + b t, hence
@@ -82,10 +89,12 @@ static void choose_length(dual_run *r, double g_star, int column)
 {
     r->report.stretches = true;
     r->report.plain_primal = r->report.primal;
-    static const double around[BLOCK_LENGTHS] = {0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4}; /* of the last t - 1 */
+    static const double many[BLOCK_LENGTHS] = {0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4}, few[] = {0.6, 1, 1.6};
+    const int count = r->p->task->lengths;
+    const double *around = count == BLOCK_LENGTHS ? many : few; /* of the last t - 1 */
     const double turned = dual_turned(r);
     double stretch = 0, least = r->report.gap - turned;
-    for (int k = 0; k < BLOCK_LENGTHS; k++) {
+    for (int k = 0; k < count; k++) {
         double more = r->scales.factor[k] - 1, gap = scalars_sum(&r->scalars, column + k) + more * more * g_star;
         const double falls = gap - r->scales.factor[k] * turned;
         if (falls < least) {
@@ -97,14 +106,15 @@ static void choose_length(dual_run *r, double g_star, int column)
     }
     r->report.stretch = stretch;
     double next = fmax(stretch > 0 ? stretch : 0.1 * (r->scales.factor[0] - 1), 1e-9);
-    for (int k = 0; k < BLOCK_LENGTHS; k++)
+    for (int k = 0; k < count; k++)
         r->scales.factor[k] = 1 + next * around[k];
 }
 
-static void begin_lengths(dual_run *r, const method_options *options)
+void dual_begin_lengths(dual_run *r, const method_options *options)
 {
-    r->scales.tried = !options->no_scaling && r->model.count > 1 && r->p->task->lengths;
-    for (int k = 0; k < BLOCK_LENGTHS; k++)
+    const int count = r->p->task->lengths;
+    r->scales.tried = !options->no_scaling && r->model.count > 1 && count > 0;
+    for (int k = 0; k < count; k++)
         r->scales.factor[k] = 1 + ldexp(1, -2 * k);
     for (uint64_t k = 0; r->scales.tried && k < r->local; k++)
         r->blocks[k]->lengths = r->scales.factor;
@@ -144,7 +154,8 @@ bool dual_evaluate(dual_run *r, uint64_t t)
     report->dual = r->f = g_star + scalars_sum(&r->scalars, CONJUGATE);
     const double terms = scalars_sum(&r->scalars, GAP);
     report->gap = terms; /* g(w) + g*(v) = w'v, so this is all of it */
-    if (r->scales.tried)
+    const double said = scalars_sum(&r->scalars, LOSS) + scalars_sum(&r->scalars, CONJUGATE);
+    if (r->scales.tried && is_image(r, terms - said, g + g_star))
         choose_length(r, g_star, GAP_AT);
     report_end(report, &r->scalars, SECONDS);
     report->stalled = r->search.idle_rounds >= 10;

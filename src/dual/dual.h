@@ -112,6 +112,9 @@ bool dual_begin(dual_run *r, const watch *watch, bda_error *err);
  * where they are. One vector. */
 bool dual_begin_at(dual_run *r, const dual_point *from, bda_error *err);
 void dual_close(dual_run *r);
+/* From now on the model of a round is the best of a few multiples of w, where there are several models and the task's blocks
+ * can tell what these are worth. */
+void dual_begin_lengths(dual_run *r, const method_options *options);
 /* Primal, dual and gap at w and alpha, reported to the watch as round t; true: stop. */
 bool dual_evaluate(dual_run *r, uint64_t t);
 /* Before the watch is told of a round in which it may say stop, and every DUAL_CERTIFY rounds: X alpha is computed anew

@@ -180,6 +180,7 @@ static bool momentum_open(momentum_run *r, const method *self, problem *p, const
         return false;
     r->base.epochs.count = options->local_epochs > 0 ? options->local_epochs : EPOCHS;
     count_blocks(r);
+    dual_begin_lengths(&r->base, options);
     r->stretches = p->task->dual->along_itself && p->loss->kind == LOSS_SQUARED_HINGE;
     return true;
 }

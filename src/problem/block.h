@@ -30,8 +30,8 @@ typedef struct block {
     uint64_t rows;
     double violation; /* the worst violation of optimality seen in the last epoch: what sits tighter is settled */
     double *margins;  /* [count][width] where block_evaluate leaves all x'w; NULL: they are not wanted */
-    /* [BLOCK_LENGTHS] all at least 1: where block_evaluate leaves the gaps of longer w; NULL: they are not wanted, or
-     * the kind has none */
+    /* [lengths of the task] all at least 1: block_evaluate leaves the gaps of w so much longer; NULL: they are not
+     * wanted, or the kind has none */
     const double *lengths;
 } block;
 

@@ -19,7 +19,7 @@ static uint64_t one_a_label(uint64_t labels)
 #define TWO_LABELS .name = "classify", .least = 1, .most = 2, .labelled = true
 #define A_NUMBER .name = "regress"
 
-static const task binary_hinge = {TWO_LABELS, SINGLE(LOSS_HINGE), .lengths = true,
+static const task binary_hinge = {TWO_LABELS, SINGLE(LOSS_HINGE), .lengths = BLOCK_LENGTHS,
                                   .bend = 2,  .steepness = 1,     .kept = 1};
 static const task binary_squared_hinge = {
     TWO_LABELS, SINGLE(LOSS_SQUARED_HINGE), .usual = "squared-hinge", .smooth = true, .bend = 2, .steepness = 2,
@@ -72,8 +72,10 @@ static uint64_t transitions(uint64_t tags)
     return (tags + 1) * tags;
 }
 
+#define STRUCTURED_LENGTHS 3 /* an output is sought at each of them */
 #define STRUCTURED_SVM(which)                                                                                        \
-    .losses = (which), .sparse = true, .bend = 2, .steepness = 2, .kept = 1, .dual = &structured_svm_blocks
+    .losses = (which), .sparse = true, .lengths = STRUCTURED_LENGTHS, .bend = 2, .steepness = 2, .kept = 1,          \
+    .dual = &structured_svm_blocks
 #define STRUCTURED_CRF                                                                                               \
     .losses = TASK_LOSS(LOSS_LOGISTIC), .smooth = true, .entropic = true, .bend = 0.25, .steepness = 0.5
 #define TAGS .name = "tag", .structure = &chain_structure, .outputs = one_a_label, .shared = transitions

@@ -28,7 +28,7 @@ typedef struct task {
     bool smooth;   /* xi is differentiable */
     bool entropic; /* xi* is an entropy: every variable moves in each visit, and slopes are infinite at the ends */
     bool sparse;   /* few of a unit's many variables are not 0; a visit changes few outputs */
-    bool lengths;  /* block_evaluate can leave the gaps of longer w */
+    int lengths;   /* of w whose gaps block_evaluate can leave, at most BLOCK_LENGTHS; 0: it cannot */
     double bend;   /* the largest second derivative of xi along a score, or of its square where it has kinks; C = 1 */
     double steepness; /* a bound of the second derivative of xi, of its slope where it has kinks; C = 1 */
     /* What is taken where nobody asks for others; cost 0: what the options say. Accuracy no longer rises there. P(0)

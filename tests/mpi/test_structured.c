@@ -51,7 +51,7 @@ static bool look_at_round(watch *self, const round_report *report, const double 
     long double at[WEIGHTS_MOST] = {0}, primal = 0;
     const int n = t->trees ? COLUMNS : WEIGHTS_MOST;
     for (int j = 0; j < n; j++) {
-        at[j] = w[j];
+        at[j] = (1 + report->stretch) * w[j];
         primal += 0.5L * at[j] * at[j];
     }
     for (int i = 0; i < UNITS; i++)

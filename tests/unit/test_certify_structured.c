@@ -6,6 +6,7 @@
 static const structure *const structures[] = {&chain_structure, &tree_any_structure, &tree_projective_structure};
 static const char *const names[] = {"hinge", "squared-hinge", "logistic"};
 static const double C = 0.7;
+#define SPOILT 4 /* rounds: one in which the dual has risen is taken back, and with it what was spoilt */
 
 typedef struct spoiler {
     watch watch;
@@ -63,10 +64,12 @@ static bool spoiler_round(watch *self, const round_report *r, const double *w)
         if (!(fabsl(r->dual - truth) < 1e-10L * (1 + fabsl(truth))))
             fail_msg("%s, %s, %s, round %d: dual %.17g, in truth %.17Lg", s->corpus->kind->name, names[s->loss],
                      s->method, (int)r->round, r->dual, truth);
-        assert_true(fabs(r->gap - (r->primal + r->dual)) < 1e-9 * (1 + r->primal));
+        if (!(fabs(r->gap - (r->primal + r->dual)) < 1e-9 * (1 + r->primal)))
+            fail_msg("%s, %s, %s, round %d: gap %g, primal %g, dual %g", s->corpus->kind->name, names[s->loss],
+                     s->method, (int)r->round, r->gap, r->primal, r->dual);
     }
     const bool stop = spoiler_ends(self, r, &(double){0});
-    if (r->round == s->spoils)
+    if (r->round >= s->spoils && r->round - s->spoils < SPOILT)
         ((double *)(uintptr_t)w)[0] += 0.5;
     return stop;
 }
@@ -127,8 +130,9 @@ static void expect_repair(const structure *kind, int loss, const char *method)
 static void expect_regular_repair(const structure *kind, int loss, const char *method)
 {
     const spoiler s = run(kind, loss, method, 60, -1, 70);
-    assert_int_equal(s.repaired_at, 64);
-    assert_true(s.last_anew == 70);
+    if (s.repaired_at != 64 || s.last_anew != 70)
+        fail_msg("%s, %s, %s: repaired in round %d, of %d, anew in %d", kind->name, names[loss], method,
+                 (int)s.repaired_at, (int)s.rounds, (int)s.last_anew);
 }
 
 static void a_v_that_is_wrong_is_found_and_repaired(void **state_of_test)

@@ -84,6 +84,47 @@ static void test_evaluation(void **state)
     }
 }
 
+/* The gaps of longer w, which change nothing of what is said of w itself. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const double length[] = {1, 1.3, 4};
+    enum { LENGTHS = sizeof length / sizeof *length };
+    FOR_ALL(kind, loss)
+    for (int rounds = 1; rounds < 4; rounds++) {
+        corpus t;
+        const bool squared = loss == 1;
+        double w[WEIGHTS_MOST], told[LENGTHS] = {0};
+        long double v[WEIGHTS_MOST];
+        corpus_open(&t, structures[kind], svm_losses[loss], C, K);
+        assert_int_equal(t.problem.task->lengths, LENGTHS);
+        walk(&t, squared, rounds, &(const subproblem){.a1 = 1, .epochs = 1}, 0.6, w);
+        const long double conjugate = svm_dual(&t, squared, v);
+        for (block **b = t.blocks; *b; b++) {
+            block_value alone, again;
+            block_evaluate(*b, w, 0, &alone);
+            (*b)->lengths = length;
+            block_evaluate(*b, w, 0, &again);
+            assert_true(again.gap == alone.gap && again.loss == alone.loss && again.conjugate == alone.conjugate);
+            for (int k = 0; k < LENGTHS; k++) {
+                assert_true(again.gap_at[k] >= 0 && alone.gap_at[k] == 0);
+                told[k] += again.gap_at[k];
+            }
+        }
+        for (int k = 0; k < LENGTHS; k++) {
+            long double at[WEIGHTS_MOST], wanted = conjugate;
+            for (int j = 0; j < WEIGHTS_MOST; j++) {
+                at[j] = length[k] * w[j];
+                wanted += at[j] * v[j];
+            }
+            for (int i = 0; i < UNITS; i++)
+                wanted += loss_of_unit(&t, i, squared, at);
+            assert_true(fabsl(told[k] - wanted) < 1e-11L * (1 + wanted));
+        }
+        corpus_close(&t);
+    }
+}
+
 /* With enough epochs the solver ends at the minimum of its model over all outputs: the slope of each is at least that
  * of those in use, minus a multiplier where sum alpha <= C binds. */
 static void check_minimum(const corpus *t, const block *b, bool squared, const subproblem *s, const double *w,
@@ -247,8 +288,8 @@ static void test_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room),      cmocka_unit_test(test_evaluation), cmocka_unit_test(test_local_minimum),
-        cmocka_unit_test(test_direction), cmocka_unit_test(test_stretch),
+        cmocka_unit_test(test_room),          cmocka_unit_test(test_evaluation), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_local_minimum), cmocka_unit_test(test_direction),  cmocka_unit_test(test_stretch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
