@@ -43,6 +43,10 @@ void comm_sum_counts(comm *c, uint64_t *x, int m);
 /* The same for any length of 64-bit words: counts; two counts of 32 bits side by side, whose sums fit as well; or
  * doubles of which one rank at most has each, and all others a 0. */
 void comm_sum_long(comm *c, void *x, uint64_t words);
+/* The same for counts of which most are small: x has a place more where `count` is odd, and no sum reaches beyond UINT32_MAX.
+ * word: [comm_small_words] for messages. */
+void comm_sum_small(comm *c, uint32_t *x, uint64_t count, uint64_t *word);
+uint64_t comm_small_words(const comm *c, uint64_t count);
 void comm_max_reals(comm *c, double *x, int m); /* NaN where any rank has it */
 /* The sum of `mine` over the lower ranks. */
 uint64_t comm_count_before(comm *c, uint64_t mine);

@@ -13,8 +13,7 @@
  * not grow. */
 #define VECTORS 16
 
-/* Two counts of 32 bits travel as one number of 64: their sums do not reach beyond UINT32_MAX. */
-static void count_columns(comm *c, const data *d, uint32_t *count)
+static void count_columns(comm *c, const data *d, uint32_t *count, uint64_t *word)
 {
     const rows *r = &d->rows;
     const uint64_t first = r->count > 0 ? r->start[0] : 0, end = r->count > 0 ? r->start[r->count] : 0;
@@ -26,7 +25,7 @@ static void count_columns(comm *c, const data *d, uint32_t *count)
     }
     ROWS_DISPATCH(r->form, CALL);
 #undef CALL
-    comm_sum_long(c, count, (d->features + 1) / 2);
+    comm_sum_small(c, count, d->features, word);
 }
 
 typedef struct cells {
@@ -131,9 +130,10 @@ bool fold_open(fold *f, comm *c, const data *d, uint64_t outputs, bda_error *err
     arena memory = {0};
     uint64_t *bucket = ARENA_TAKE(&memory, uint64_t, FREQUENCY_BUCKETS, err);
     f->place = ARENA_TAKE(&f->memory, uint32_t, d->features + d->features % 2, err);
-    bool ok = comm_agree(c, bucket && f->place, err);
+    uint64_t *word = ARENA_TAKE(&memory, uint64_t, comm_small_words(c, d->features), err);
+    bool ok = comm_agree(c, bucket && f->place && word, err);
     if (ok) {
-        count_columns(c, d, f->place);
+        count_columns(c, d, f->place, word);
         const uint64_t kept = frequency_places(f->place, d->features, 2, bucket);
         f->folded = pays(d, kept + d->rows_all, outputs);
         ok = !f->folded || comm_agree(c, copy_rows(f, d, kept, err), err);
@@ -174,15 +174,21 @@ ROWS_INLINE void tell_own(const fold *f, const rows *r, const double *w, uint64_
 
 void fold_weights(const fold *f, const data *d, const double *w, uint64_t outputs, double *full)
 {
-    comm *c = f->comm;
-    memset(full, 0, d->features * outputs * sizeof *full);
-    for (uint64_t j = 0; bda_comm_rank(c) == 0 && j < d->features; j++)
-        if (f->place[j] != FOLD_AWAY)
-            memcpy(full + j * outputs, w + f->place[j] * outputs, outputs * sizeof *full);
+    const uint64_t size = outputs * sizeof *full;
+    memset(full, 0, d->features * size);
 #define CALL(form) tell_own(f, &d->rows, w, outputs, full, form)
     ROWS_DISPATCH(d->rows.form, CALL);
 #undef CALL
-    comm_sum_long(c, full, d->features * outputs);
+    uint64_t away = 0; /* what not all ranks know gathers at the front, and goes back from there */
+    for (uint64_t j = 0; j < d->features; j++)
+        if (f->place[j] == FOLD_AWAY)
+            memmove(full + away++ * outputs, full + j * outputs, size);
+    comm_sum_long(f->comm, full, away * outputs);
+    for (uint64_t j = d->features; j-- > 0;)
+        if (f->place[j] == FOLD_AWAY)
+            memmove(full + j * outputs, full + --away * outputs, size);
+        else
+            memcpy(full + j * outputs, w + f->place[j] * outputs, size);
 }
 
 /* u_i = sum over O_i of x_ij w_j / own_i, of this rank's rows. */

@@ -424,6 +424,35 @@ static void test_host_communicator(void)
     MPI_Comm_free(&half);
 }
 
+/* Rank r's count j: mostly small, some large, and some for which a rank alone has as much as a field can send. */
+static uint32_t small_count(uint64_t j, int r)
+{
+    if (j % 97 == 5)
+        return (uint32_t)(j * 40000 + (uint64_t)r);
+    return j % 31 == 7 ? (uint32_t)(j % 8 * 40) * (r == 1) : (uint32_t)((j + (uint64_t)r) % 3);
+}
+
+static void test_small_counts(comm *c)
+{
+    enum { MOST = 2000 };
+    static uint32_t x[MOST + 1];
+    static uint64_t word[MOST];
+    for (uint64_t n = 0; n < MOST; n = 3 * n + 1) {
+        for (uint64_t j = 0; j < n; j++)
+            x[j] = small_count(j, bda_comm_rank(c));
+        CHECK(comm_small_words(c, n) <= MOST);
+        const uint64_t before = comm_said(c)->bytes;
+        comm_sum_small(c, x, n, word);
+        CHECK(bda_comm_size(c) == 1 || n < 300 || comm_said(c)->bytes - before < 2 * n);
+        for (uint64_t j = 0; j < n; j++) {
+            uint32_t sum = 0;
+            for (int r = 0; r < bda_comm_size(c); r++)
+                sum += small_count(j, r);
+            CHECK(x[j] == sum);
+        }
+    }
+}
+
 int main(void)
 {
     bda_error err = {0};
@@ -439,6 +468,7 @@ int main(void)
     test_extremes(c);
     test_gather(c);
     test_counts(c);
+    test_small_counts(c);
     test_max(c);
     test_bytes(c);
     test_exchange(c);
