@@ -55,6 +55,16 @@ static void print_traits(const bda_model *model)
     }
 }
 
+/* Of several labels: was each learnt against the rest? */
+static bool labels_are_apart(const bda_model *model)
+{
+    const char *name, *value;
+    for (uint64_t k = 0; bda_model_option(model, k, &name, &value); k++)
+        if (strcmp(name, "multiclass") == 0)
+            return strcmp(value, "one-vs-rest") == 0;
+    return false;
+}
+
 static void print_model(const char *path, const bda_model *model, const bda_model_summary *m)
 {
     print_head("model", path);
@@ -68,6 +78,8 @@ static void print_model(const char *path, const bda_model *model, const bda_mode
         print_classes(m);
     print_traits(model);
     printf("  loss         %s", m->loss);
+    if (m->classes > 2 && labels_are_apart(model))
+        printf(" of each against the rest");
     if (!isnan(m->cost))
         printf(", cost %.15g", m->cost);
     if (!isnan(m->epsilon) && strstr(m->loss, "epsilon"))

@@ -269,6 +269,7 @@ const method newton_method = {
     .smooth_classes = true,
     .rows = true,
     .primal = true,
+    .hessian = true,
     .smooth_regulariser = true,
     .kinks_with_slope = true,
     .any_regulariser = true,

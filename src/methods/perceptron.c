@@ -297,6 +297,7 @@ const method perceptron = {
     .classification = true,
     .smooth_regulariser = true, /* none has any effect */
     .uncertified = true,
+    .together = true,
     .whole_regulariser = true,
     .train = perceptron_train,
 };

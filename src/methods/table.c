@@ -39,6 +39,7 @@ typedef enum obstacle {
     NEEDS_LABELS,
     NEEDS_ROWS,
     NEEDS_PRIMAL,
+    NEEDS_LABELS_TOGETHER,
     NEEDS_SLOPE,
     NEEDS_SMOOTH_PENALTY,
     NEEDS_WHOLE_PENALTY,
@@ -61,6 +62,8 @@ static obstacle obstacle_of(const method *m, const demand *d)
         return NEEDS_ROWS;
     if ((m->primal && !t->primal) || (m->curvature && t->smooth && !t->primal->hessian_times))
         return NEEDS_PRIMAL;
+    if (t->apart && (m->together || (m->hessian && !t->primal->hessian)))
+        return NEEDS_LABELS_TOGETHER;
     if ((m->smooth_loss || (m->smooth_classes && !t->single)) && !t->smooth)
         return NEEDS_SLOPE;
     if (m->smooth_regulariser && d->l1_ratio > 0 && !(m->kinks_with_slope && t->smooth))
@@ -94,6 +97,11 @@ static void list_serving(const demand *d, char *text, size_t size)
                                      (*m)->name);
 }
 
+static bool refuse_with(const method *m, const char *why, const char *option, const char *others, bda_error *err)
+{
+    return err_set(err, BDA_USAGE, "--method=%s %s; with %s --method=%s would do", m->name, why, option, others);
+}
+
 static bool serves(const method *m, const demand *d, bda_error *err)
 {
     char others[300], classes[60] = "";
@@ -117,6 +125,8 @@ static bool serves(const method *m, const demand *d, bda_error *err)
         return err_set(err, BDA_USAGE,
                        "--method=%s is not offered for --task=%s with --loss=%s; --method=%s would do", m->name,
                        d->task->name, d->loss->name, others);
+    case NEEDS_LABELS_TOGETHER:
+        return refuse_with(m, "does not learn labels one against the rest", "--multiclass=one-vs-rest", others, err);
     case NEEDS_SLOPE:
         return err_set(err, BDA_USAGE,
                        "--method=%s needs a differentiable loss, which --loss=%s is not%s; --method=%s would do",
@@ -137,17 +147,13 @@ static bool serves(const method *m, const demand *d, bda_error *err)
             "--l1-ratio=1 needs a differentiable loss, which --loss=%s is not%s; an --l1-ratio below 1 would do",
             d->loss->name, classes);
     case NEEDS_WHOLE_PENALTY:
-        return err_set(err, BDA_USAGE,
-                       "--method=%s regularises every weight and cannot leave one free; with --intercept=free "
-                       "--method=%s would do",
-                       m->name, others);
+        return refuse_with(m, "regularises every weight and cannot leave one free", "--intercept=free", others, err);
     case NEEDS_FEW_WEIGHTS:
         return err_set(err, BDA_USAGE,
                        "--method=%s takes at most %llu weights, and here are %llu%s; --method=%s would do", m->name,
                        (unsigned long long)m->most_weights, (unsigned long long)d->weights, classes, others);
     case NEEDS_TO_BEGIN_AT_0:
-        return err_set(err, BDA_USAGE, "--method=%s begins at weights of 0; with --start --method=%s would do",
-                       m->name, others);
+        return refuse_with(m, "begins at weights of 0", "--start", others, err);
     }
     return false;
 }

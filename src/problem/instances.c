@@ -155,6 +155,52 @@ void rows_diagonal(const instances *b, const double *bend, double *out)
 #undef CALL
 }
 
+/* ---- margins of a row that have nothing to do with each other: D is the diagonal of `bend` ------------------- */
+
+ROWS_INLINE void apart_times(const instances *b, const double *bend, const double *d, double *out, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    for (uint64_t i = 0; i < b->count; i++, bend += b->width) {
+        if (all_zero(bend, b->width))
+            continue;
+        rows_scores(r, form, b->first_row + i, d, b->width, b->work);
+        for (uint64_t m = 0; m < b->width; m++)
+            b->work[m] *= bend[m];
+        rows_add_scores(r, form, b->first_row + i, b->work, NULL, b->width, out);
+    }
+}
+
+void apart_hessian_times(const instances *b, const double *bend, const double *d, double *out)
+{
+#define CALL(form) apart_times(b, bend, d, out, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+}
+
+static void add_apart(double *restrict out, double x, const double *bend, uint64_t width)
+{
+    for (uint64_t m = 0; m < width; m++)
+        out[m] += x * x * bend[m];
+}
+
+ROWS_INLINE void apart_squares(const instances *b, const double *bend, double *out, rows_form form)
+{
+    const rows *r = &b->p->rows;
+    const uint64_t width = b->width;
+    for (uint64_t row = b->first_row; row < b->first_row + b->count; row++, bend += width) {
+        ROWS_UNSTORED(r, row, add_apart(out + c * width, x, bend, width));
+        for (uint64_t j = r->start[row]; j < r->start[row + 1]; j++)
+            add_apart(out + (uint64_t)rows_column(r, form, j) * width, rows_value(r, form, row, j), bend, width);
+    }
+}
+
+void apart_diagonal(const instances *b, const double *bend, double *out)
+{
+#define CALL(form) apart_squares(b, bend, out, form)
+    ROWS_DISPATCH(b->p->rows.form, CALL);
+#undef CALL
+}
+
 /* ---- any kind ------------------------------------------------------------------------------------------------ */
 
 void instances_margins(const instances *b, const double *w, double *z)

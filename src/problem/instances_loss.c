@@ -21,9 +21,9 @@
 #define CHUNK 256
 #define MOST INSTANCES_DIRECTIONS
 
-/* ---- one margin an instance --------------------------------------------------------------------------------- */
+/* ---- one margin an instance, or several that have nothing to do with each other ------------------------------ */
 
-/* Label and cost of an instance. */
+/* Label and cost of a margin. */
 typedef struct target {
     double y, c;
 } target;
@@ -33,6 +33,10 @@ LOSS_INLINE target target_of(const instances *b, bool real, uint64_t i)
     const problem *p = b->p;
     if (real)
         return (target){p->data->target.real[b->first_row + i], problem_cost(p, 0, b->first_row + i)};
+    if (b->width > 1) { /* a label against the rest */
+        const uint64_t row = b->first_row + i / b->width, class = p->data->target.class[row];
+        return (target){i % b->width == class ? 1 : -1, problem_cost(p, class, row)};
+    }
     bool positive = p->data->target.class[b->first_row + i];
     return (target){positive ? 1 : -1, problem_cost(p, positive, b->first_row + i)};
 }
@@ -42,13 +46,13 @@ static bool has_numbers(const instances *b)
     return b->p->loss->kind >= LOSS_EPSILON_INSENSITIVE;
 }
 
-/* How many instances the chunk from `first` on has. */
+/* How many margins the chunk from `first` on has. */
 static int chunk_of(const instances *b, uint64_t first)
 {
-    return b->count - first < JETS ? (int)(b->count - first) : JETS;
+    return b->size - first < JETS ? (int)(b->size - first) : JETS;
 }
 
-/* The losses of a chunk of instances, whose margins are in x. */
+/* The losses of a chunk of margins, which are in x. */
 static void take_chunk(const instances *b, uint64_t first, int count, jets *x)
 {
     const bool real = has_numbers(b);
@@ -69,7 +73,7 @@ static void take_chunk_at(const instances *b, const double *z, uint64_t first, i
 static void linear_slopes(const instances *b, const double *z, double *s)
 {
     jets x;
-    for (uint64_t first = 0; first < b->count; first += JETS) {
+    for (uint64_t first = 0; first < b->size; first += JETS) {
         const int count = chunk_of(b, first);
         take_chunk_at(b, z, first, count, &x);
         for (int i = 0; i < count; i++)
@@ -80,7 +84,7 @@ static void linear_slopes(const instances *b, const double *z, double *s)
 static void linear_curvature(const instances *b, const double *z, double *bend)
 {
     jets x;
-    for (uint64_t first = 0; first < b->count; first += JETS) {
+    for (uint64_t first = 0; first < b->size; first += JETS) {
         const int count = chunk_of(b, first);
         take_chunk_at(b, z, first, count, &x);
         memcpy(bend + first, x.curve, (size_t)count * sizeof *bend);
@@ -91,7 +95,7 @@ static point_sums linear_point(const instances *b, const double *z, double *s)
 {
     sum values = {0, 0}, conjugates = {0, 0};
     jets x;
-    for (uint64_t first = 0; first < b->count; first += JETS) {
+    for (uint64_t first = 0; first < b->size; first += JETS) {
         const int count = chunk_of(b, first);
         double value = 0, conjugate = 0;
         take_chunk_at(b, z, first, count, &x);
@@ -110,7 +114,7 @@ LOSS_INLINE double gap_sum(const instances *b, const double *z, const double *s,
 {
     const bool real = has_numbers(b);
     sum all = {0, 0};
-    for (uint64_t i = 0; i < b->count; i++) {
+    for (uint64_t i = 0; i < b->size; i++) {
         target t = target_of(b, real, i);
         sum_add(&all, loss_gap(kind, z[i], s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
     }
@@ -121,7 +125,7 @@ LOSS_INLINE double conjugate(const instances *b, const double *s, loss_kind kind
 {
     const bool real = has_numbers(b);
     sum all = {0, 0};
-    for (uint64_t i = 0; i < b->count; i++) {
+    for (uint64_t i = 0; i < b->size; i++) {
         target t = target_of(b, real, i);
         sum_add(&all, loss_conjugate(kind, s[i], positive_part(t.c - t.y * s[i]), t.y, t.c, b->p->epsilon));
     }
@@ -233,7 +237,7 @@ static void linear_along(const instances *b, const double *z, int m, const doubl
     along_sums a;
     jets x;
     sums_open(&a, m, gradient, hessian);
-    for (uint64_t first = 0; first < b->count; first += JETS) {
+    for (uint64_t first = 0; first < b->size; first += JETS) {
         const int count = chunk_of(b, first);
         memcpy(x.z, z + first, (size_t)count * sizeof *z);
         for (int k = 0; k < m; k++)
@@ -489,6 +493,19 @@ const primal_kind linear_primal = {
     .hessian_times = rows_hessian_times,
     .diagonal = rows_diagonal,
     .hessian = rows_hessian,
+};
+
+const primal_kind one_vs_rest_primal = {
+    .margins = rows_margins,
+    .add_image = rows_add_image,
+    .slopes = linear_slopes,
+    .point = linear_point,
+    .conjugate = linear_conjugate,
+    .gap = linear_gap,
+    .curvature = linear_curvature,
+    .along = linear_along,
+    .hessian_times = apart_hessian_times,
+    .diagonal = apart_diagonal,
 };
 
 /* ---- any kind ------------------------------------------------------------------------------------------------ */

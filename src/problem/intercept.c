@@ -148,6 +148,30 @@ static void bound_one(const intercept *c, double U, double way, double *low, dou
     *high = farthest(p, U / c->weight[0]) - c->mean[0] + c->length[0] * way;
 }
 
+/* The same of the m-th of outputs that are learnt apart: positive are the instances of class m, and any other class bounds
+ * from above. */
+static void bound_apart(const intercept *c, double U, double way, uint64_t m, double *low, double *high)
+{
+    const problem *p = c->p;
+    const uint64_t T = c->outputs;
+    *low = -farthest(p, U / c->weight[m]) - c->mean[m * T + m] - c->length[m] * way;
+    *high = INFINITY;
+    for (uint64_t k = 0; k < c->classes; k++)
+        if (k != m)
+            *high = fmin(*high, farthest(p, U / c->weight[k]) - c->mean[k * T + m] + c->length[k] * way);
+}
+
+static double price_apart(const intercept *c, const double *sum, double U, double way)
+{
+    double price = 0;
+    for (uint64_t m = 0; m < c->outputs; m++) {
+        double low, high;
+        bound_apart(c, U, way, m, &low, &high);
+        price += sum[m] == 0 ? 0 : fmax(0, sum[m] / c->p->rows.bias * (sum[m] > 0 ? high : low));
+    }
+    return price;
+}
+
 /* How much the b of class `more` may rise against that of class `less`, which is bounded by the instances of the
  * latter. The difference of two columns of w moves by sqrt(2) |w - w'| at most. */
 static double bound_pair(const intercept *c, double U, double way, uint64_t more, uint64_t less)
@@ -167,6 +191,8 @@ static double price_of(const intercept *c, const double *sum, double U, double w
         bound_one(c, U, way, &low, &high);
         return sum[0] == 0 ? 0 : fmax(0, sum[0] / B * (sum[0] > 0 ? high : low));
     }
+    if (c->p->task->apart)
+        return price_apart(c, sum, U, way);
     double price = 0, have = 0, want = 0;
     for (uint64_t p = 0, q = 0; p < T && q < T;) {
         if (have <= 0) {

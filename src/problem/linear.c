@@ -190,24 +190,34 @@ static const linear_loops *loops_of(const linear *b)
     return &loops[b->base.p->loss->kind][b->base.p->rows.form];
 }
 
+linear *linear_take(arena *memory, const block *base, uint64_t width, bda_error *err)
+{
+    const uint64_t count = base->count, variables = count * width;
+    const bool logistic = base->p->loss->kind == LOSS_LOGISTIC;
+    linear *b = ARENA_TAKE(memory, linear, 1, err);
+    if (!b || !(b->var = ARENA_TAKE(memory, variable, variables, err)) ||
+        !(b->clear_until = ARENA_TAKE(memory, double, variables, err)) ||
+        !(b->order = ARENA_TAKE(memory, uint32_t, count, err)) ||
+        !(b->settled = ARENA_TAKE(memory, uint8_t, variables, err)) ||
+        (logistic && !(b->rest = ARENA_TAKE(memory, logistic_rest, variables, err))))
+        return NULL;
+    b->base = *base;
+    b->width = width;
+    b->variables = variables;
+    return b;
+}
+
 static block *linear_open(arena *memory, const block *base, bda_error *err)
 {
     const problem *p = base->p;
-    const uint64_t count = base->count;
-    const bool logistic = p->loss->kind == LOSS_LOGISTIC;
-    linear *b = ARENA_TAKE(memory, linear, 1, err);
-    if (!b || !(b->var = ARENA_TAKE(memory, variable, count, err)) ||
-        !(b->clear_until = ARENA_TAKE(memory, double, count, err)) ||
-        !(b->order = ARENA_TAKE(memory, uint32_t, count, err)) ||
-        !(b->settled = ARENA_TAKE(memory, uint8_t, count, err)) ||
-        (logistic && !(b->rest = ARENA_TAKE(memory, logistic_rest, count, err))))
+    linear *b = linear_take(memory, base, 1, err);
+    if (!b)
         return NULL;
-    b->base = *base;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < base->count; i++) {
         const uint64_t row = base->first_row + i;
         variable *v = &b->var[i];
         v->y = p->loss->regression ? p->data->target.real[row] : p->data->target.class[row] ? 1 : -1;
-        if (logistic)
+        if (b->rest)
             b->rest[i].now = b->rest[i].start = problem_cost(p, v->y > 0, row);
     }
     loops_of(b)->norms(b);
@@ -263,14 +273,14 @@ static void linear_evaluate(block *base, const double *w, double travelled, bloc
 }
 
 /* What the step size needs to know of the ray alpha + eta da. */
-static void linear_describe(const block *base, block_direction *d)
+void linear_describe(const block *base, block_direction *d)
 {
     const linear *b = (const linear *)base;
     const problem *p = base->p;
     loss_kind kind = p->loss->kind;
     sum slope = {0, 0}, curve = {0, 0};
     double limit = INFINITY;
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         const variable *v = &b->var[i];
         double da = v->a - v->start;
         if (da == 0)
@@ -288,14 +298,14 @@ static void linear_describe(const block *base, block_direction *d)
     d->limit = limit;
 }
 
-static void linear_ray(const block *base, int trials, const double *eta, double *change, double *slope)
+void linear_ray(const block *base, int trials, const double *eta, double *change, double *slope)
 {
     const linear *b = (const linear *)base;
     const problem *p = base->p;
     const loss_kind kind = p->loss->kind;
     const double e = p->epsilon;
     sum changes[BLOCK_TRIALS] = {{0, 0}}, slopes[BLOCK_TRIALS] = {{0, 0}};
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         const variable *v = &b->var[i];
         double da = v->a - v->start;
         if (da == 0)
@@ -317,12 +327,12 @@ static void linear_ray(const block *base, int trials, const double *eta, double 
     }
 }
 
-static void linear_move(block *base, double eta)
+void linear_move(block *base, double eta)
 {
     linear *b = (linear *)base;
     const problem *p = base->p;
     const loss_kind kind = p->loss->kind;
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         variable *v = &b->var[i];
         if (v->a == v->start)
             continue;
@@ -339,38 +349,38 @@ static void linear_move(block *base, double eta)
     }
 }
 
-static double linear_largest_norm(const block *base)
+double linear_largest_norm(const block *base)
 {
     const linear *b = (const linear *)base;
     double largest = 0;
-    for (uint32_t i = 0; i < base->count; i++)
+    for (uint64_t i = 0; i < b->variables; i++)
         largest = fmax(largest, b->var[i].norm);
     return largest;
 }
 
-static void linear_alpha(const block *base, double *alpha)
+void linear_alpha(const block *base, double *alpha)
 {
     const linear *b = (const linear *)base;
-    for (uint32_t i = 0; i < base->count; i++)
+    for (uint64_t i = 0; i < b->variables; i++)
         alpha[i] = b->var[i].a;
 }
 
-static void linear_state(block *base, archive *a)
+void linear_state(block *base, archive *a)
 {
     linear *b = (linear *)base;
     ARCHIVE(a, b->active);
     if (b->active > base->count)
         archive_refuse(a, "b->active");
-    ARCHIVE_ARRAY(a, b->var, base->count);
-    ARCHIVE_ARRAY(a, b->clear_until, base->count);
+    ARCHIVE_ARRAY(a, b->var, b->variables);
+    ARCHIVE_ARRAY(a, b->clear_until, b->variables);
     ARCHIVE_PLACES(a, b->order, base->count);
-    ARCHIVE_ARRAY(a, b->settled, base->count);
+    ARCHIVE_ARRAY(a, b->settled, b->variables);
     if (b->rest)
-        ARCHIVE_ARRAY(a, b->rest, base->count);
+        ARCHIVE_ARRAY(a, b->rest, b->variables);
     for (int k = 0; k < b->points; k++) {
-        ARCHIVE_ARRAY(a, b->point[k], base->count);
+        ARCHIVE_ARRAY(a, b->point[k], b->variables);
         if (b->rest)
-            ARCHIVE_ARRAY(a, b->point_rest[k], base->count);
+            ARCHIVE_ARRAY(a, b->point_rest[k], b->variables);
     }
 }
 

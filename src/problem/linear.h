@@ -1,4 +1,5 @@
-/* linear.h - what the two files of linear blocks share: linear.c (the solver) and linear_points.c (kept points). */
+/* linear.h - what the files of linear blocks share: linear.c (the solver), linear_points.c (kept points), and
+ * one_vs_rest.c, whose instances have a variable for each label. */
 #ifndef PROBLEM_LINEAR_H
 #define PROBLEM_LINEAR_H
 
@@ -20,22 +21,32 @@ typedef struct logistic_rest {
 
 typedef struct linear {
     block base;
-    variable *var;       /* [count] */
-    logistic_rest *rest; /* [count] logistic only */
-    double *clear_until; /* [count] `travelled` up to which the instance surely adds nothing */
+    uint64_t width;      /* variables of an instance: 1, or one for each label */
+    uint64_t variables;  /* count * width */
+    variable *var;       /* [variables] */
+    logistic_rest *rest; /* [variables] logistic only */
+    double *clear_until; /* [variables] `travelled` up to which the instance surely adds nothing; for a width of 1 */
     uint32_t *order;     /* [count] the first `active` are visited */
-    uint8_t *settled;    /* [count] left out of this round */
+    uint8_t *settled;    /* [variables] left out of this round */
     uint32_t active;
     int points;
-    double *point[POINTS_MOST];      /* [count] kept points */
-    double *point_rest[POINTS_MOST]; /* [count] logistic only: c - b of each */
+    double *point[POINTS_MOST];      /* [variables] kept points */
+    double *point_rest[POINTS_MOST]; /* [variables] logistic only: c - b of each */
+    /* Work space of one_vs_rest.c, [width] */
+    double *score, *bends, *step;
+    uint32_t *changed;
 } linear;
 
-/* C of the block's row i, whose label is y */
-LOSS_INLINE double linear_cost(const linear *b, loss_kind kind, uint32_t i, double y)
+/* C of the block's variable i, whose label is y */
+LOSS_INLINE double linear_cost(const linear *b, loss_kind kind, uint64_t i, double y)
 {
-    bool regression = kind >= LOSS_EPSILON_INSENSITIVE;
-    return problem_cost(b->base.p, !regression && y > 0, b->base.first_row + i);
+    const problem *p = b->base.p;
+    const bool regression = kind >= LOSS_EPSILON_INSENSITIVE;
+    if (!regression && b->width > 1) {
+        const uint64_t row = b->base.first_row + i / b->width;
+        return problem_cost(p, p->data->target.class[row], row);
+    }
+    return problem_cost(p, !regression && y > 0, b->base.first_row + i);
 }
 
 /* Against rounding at a step up to the limit. */
@@ -47,5 +58,15 @@ LOSS_INLINE double linear_clip(loss_kind kind, double a, double y, double c)
 }
 
 extern const point_kind linear_points;
+
+/* Memory for an instance's variables, so many. */
+linear *linear_take(arena *memory, const block *base, uint64_t width, bda_error *err);
+/* What does not look at rows. */
+void linear_describe(const block *base, block_direction *d);
+void linear_ray(const block *base, int trials, const double *eta, double *change, double *slope);
+void linear_move(block *base, double eta);
+double linear_largest_norm(const block *base);
+void linear_alpha(const block *base, double *alpha);
+void linear_state(block *base, archive *a);
 
 #endif

@@ -16,13 +16,13 @@ static bool points_open(block *base, arena *memory, int points, bda_error *err)
     linear *b = (linear *)base;
     b->points = points;
     for (int a = 0; a < points; a++) {
-        if (!(b->point[a] = ARENA_TAKE(memory, double, base->count, err)))
+        if (!(b->point[a] = ARENA_TAKE(memory, double, b->variables, err)))
             return false;
         if (!b->rest)
             continue;
-        if (!(b->point_rest[a] = ARENA_TAKE(memory, double, base->count, err)))
+        if (!(b->point_rest[a] = ARENA_TAKE(memory, double, b->variables, err)))
             return false;
-        for (uint32_t i = 0; i < base->count; i++)
+        for (uint64_t i = 0; i < b->variables; i++)
             b->point_rest[a][i] = linear_cost(b, LOSS_LOGISTIC, i, b->var[i].y);
     }
     return true;
@@ -33,7 +33,7 @@ static bool points_keep(block *base, int point, double eta)
     linear *b = (linear *)base;
     const loss_kind kind = base->p->loss->kind;
     double *to = b->point[point];
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         variable *v = &b->var[i];
         double c = linear_cost(b, kind, i, v->y);
         to[i] = eta == 1 ? v->a : linear_clip(kind, v->start + eta * (v->a - v->start), v->y, c);
@@ -50,8 +50,8 @@ static bool points_keep(block *base, int point, double eta)
 static bool points_keep_image(block *base, int point, const double *s)
 {
     linear *b = (linear *)base;
-    memcpy(b->point[point], s, base->count * sizeof *s);
-    for (uint32_t i = 0; b->rest && i < base->count; i++) {
+    memcpy(b->point[point], s, b->variables * sizeof *s);
+    for (uint64_t i = 0; b->rest && i < b->variables; i++) {
         double y = b->var[i].y;
         b->point_rest[point][i] = positive_part(linear_cost(b, LOSS_LOGISTIC, i, y) - y * s[i]);
     }
@@ -65,7 +65,7 @@ static void points_products(const block *base, int point, int count, const int *
     const linear *b = of(base);
     const loss_kind kind = base->p->loss->kind;
     sum products[POINTS_MOST + 1] = {{0, 0}}, linear_sum = {0, 0};
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         const variable *v = &b->var[i];
         double a = point == POINT_ALPHA ? v->a : b->point[point][i];
         if (a == 0)
@@ -90,7 +90,7 @@ static void points_combine(const block *base, int count, const int *points, cons
     const double e = base->p->epsilon;
     sum changes = {0, 0}, slopes[POINTS_MOST] = {{0, 0}};
     double toward[POINTS_MOST], bends[POINTS_MOST * POINTS_MOST] = {0};
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         const variable *v = &b->var[i];
         double c = linear_cost(b, kind, i, v->y), a = v->a, before = b->rest ? b->rest[i].now : 0, rest = before,
                most = 0;
@@ -134,7 +134,7 @@ static bool points_blend(block *base, int count, const int *points, const double
 {
     linear *b = (linear *)base;
     const loss_kind kind = base->p->loss->kind;
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         variable *v = &b->var[i];
         double c = linear_cost(b, kind, i, v->y), a = v->start;
         for (int k = 0; k < count; k++)
@@ -155,7 +155,7 @@ static void points_advance(block *base, int point, double beta, double *beyond, 
 {
     linear *b = (linear *)base;
     const loss_kind kind = base->p->loss->kind;
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         variable *v = &b->var[i];
         double c = linear_cost(b, kind, i, v->y), y = v->start + beta * (v->start - b->point[point][i]);
         v->a = linear_clip(kind, y, v->y, c);
@@ -176,7 +176,7 @@ static double points_gap(const block *base, const double *z)
     const linear *b = of(base);
     const loss_kind kind = base->p->loss->kind;
     sum gap = {0, 0};
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint64_t i = 0; i < b->variables; i++) {
         const variable *v = &b->var[i];
         sum_add(&gap, loss_gap(kind, z[i], v->a, b->rest ? b->rest[i].now : 0, v->y, linear_cost(b, kind, i, v->y),
                                base->p->epsilon));

@@ -155,6 +155,8 @@ typedef struct method {
     bool sentences;          /* units of several rows, and blocks that can begin ahead (block_solve_ahead) */
     bool primal;             /* a primal kind, see instances.h */
     bool curvature;          /* ... with products of second derivatives */
+    bool hessian;            /* ... with all of them */
+    bool together;           /* several labels are learnt together */
     uint64_t most_weights;   /* the longest w it can take; 0: any */
     bool begins_at_0;        /* and nowhere else: no --start */
     bool uncertified;        /* has no dual, so no gap to stop at: it ends by itself */

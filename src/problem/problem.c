@@ -23,7 +23,8 @@ static bool check_labels(const data *d, bda_error *err)
 static const task *task_for(const data *d, const problem_request *request, bda_error *err)
 {
     const char *name = request->task ? request->task : task_of_loss(request->loss, request->structure);
-    const task *t = task_find(name, request->loss, d->labels.count, request->structure);
+    const task *t = request->apart ? task_find_apart(name, request->loss, d->labels.count)
+                                   : task_find(name, request->loss, d->labels.count, request->structure);
     const task *any = t ? t : task_find(name, request->loss, 0, request->structure);
     if (!any)
         err_set(err, BDA_USAGE, "--loss=%s is not for --task=%s", request->loss->name, name);

@@ -13,6 +13,7 @@ typedef struct problem_request {
     const char *task; /* NULL: that of the structure, or the loss's own, classify or regress */
     const loss *loss;
     const struct structure *structure; /* of the units (structured.h) where a task has several; NULL: its first */
+    bool apart;                        /* several labels, each against the rest */
     double cost;                       /* C */
     const double *cost_factor;         /* [labels] by class number, NULL for 1 */
     double epsilon;                    /* half-width of the insensitive tube */

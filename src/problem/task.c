@@ -64,6 +64,17 @@ static const task softmax = {SEVERAL_LABELS,
                              .dual = &softmax_blocks,
                              .primal = &softmax_primal};
 
+/* ---- each label against the rest: as many losses of one score as there are labels ------------------------------- */
+
+#define APART(loss_kind)                                                                                             \
+    SEVERAL_LABELS, .apart = true, .losses = TASK_LOSS(loss_kind), .dual = &one_vs_rest_blocks,                      \
+                    .primal = &one_vs_rest_primal
+
+static const task apart_hinge = {APART(LOSS_HINGE), .bend = 2, .steepness = 1};
+static const task apart_squared_hinge = {APART(LOSS_SQUARED_HINGE), .smooth = true, .bend = 2, .steepness = 2};
+static const task apart_logistic = {APART(LOSS_LOGISTIC), .smooth = true, .entropic = true, .bend = 0.25,
+                                    .steepness = 0.25};
+
 /* ---- several rows: tags, or the edges of a tree --------------------------------------------------------------- */
 
 /* By the previous tag, or the start of the sentence, and the tag. */
@@ -106,6 +117,9 @@ const task *const task_table[] = {
     &several_hinge,
     &several_squared_hinge,
     &softmax,
+    &apart_hinge,
+    &apart_squared_hinge,
+    &apart_logistic,
     &epsilon_insensitive,
     &squared_epsilon_insensitive,
     &squared_error,
@@ -120,16 +134,26 @@ const task *const task_table[] = {
     NULL,
 };
 
+static bool takes(const task *t, const char *name, const loss *l, uint64_t labels)
+{
+    const bool fits = labels == 0 || (labels >= t->least && (t->most == 0 || labels <= t->most));
+    return fits && strcmp(t->name, name) == 0 && (t->losses & TASK_LOSS(l->kind));
+}
+
 const task *task_find(const char *name, const loss *l, uint64_t labels, const struct structure *structure)
 {
-    for (const task *const *t = task_table; *t; t++) {
-        const bool fits = labels == 0 || (labels >= (*t)->least && ((*t)->most == 0 || labels <= (*t)->most));
-        if (structure && (*t)->structure != structure)
-            continue;
-        if (strcmp((*t)->name, name) == 0 && ((*t)->losses & TASK_LOSS(l->kind)) && fits)
+    for (const task *const *t = task_table; *t; t++)
+        if (takes(*t, name, l, labels) && !(*t)->apart && (!structure || (*t)->structure == structure))
             return *t;
-    }
     return NULL;
+}
+
+const task *task_find_apart(const char *name, const loss *l, uint64_t labels)
+{
+    for (const task *const *t = task_table; labels > 0 && *t; t++)
+        if (takes(*t, name, l, labels) && (*t)->apart)
+            return *t;
+    return task_find(name, l, labels, NULL);
 }
 
 const char *task_usual_loss(const char *name)

@@ -15,6 +15,7 @@ typedef struct task {
     unsigned losses;      /* TASK_LOSS of each that it takes */
     const char *usual;    /* the loss of the task of this name where none is asked for; of its other rows NULL */
     uint64_t least, most; /* numbers of labels; most 0: any */
+    bool apart;           /* several labels are learnt one against the rest each, --multiclass=one-vs-rest */
 
     /* A unit is a row with a target; of labelled ones this is one of at least two labels, each with a cost of its own.
      * Otherwise `structure` says what it is. */
@@ -48,6 +49,8 @@ extern const task *const task_table[]; /* NULL-terminated */
 
 /* The first that takes them. labels 0: not known yet, and any number will do. structure NULL: any. NULL: there is none. */
 const task *task_find(const char *name, const loss *l, uint64_t labels, const struct structure *structure);
+/* The same, where several labels are learnt apart if there is a choice. */
+const task *task_find_apart(const char *name, const loss *l, uint64_t labels);
 
 /* The loss of the task of that name where none is asked for. */
 const char *task_usual_loss(const char *name);

@@ -127,6 +127,12 @@ uint64_t bda_class_of(const bda_model *m, const double *score)
     return m->outputs > 1 ? largest_of(score, m->outputs) : !(score[0] > 0);
 }
 
+/* 1 / (1 + e^-z), over that of the largest score where all are so small that they would be 0. */
+static double odds_against_rest(double z, double most)
+{
+    return most < -30 ? exp(z - most) : 1 / (1 + exp(-z));
+}
+
 bool bda_probabilities(const bda_model *m, const double *score, double *p, bda_error *err)
 {
     err_clear(err);
@@ -147,8 +153,8 @@ bool bda_probabilities(const bda_model *m, const double *score, double *p, bda_e
     }
     const double most = score[largest_of(score, m->classes)];
     double total = 0;
-    for (uint64_t k = 0; k < m->classes; k++)
-        total += p[k] = exp(score[k] - most);
+    for (uint64_t k = 0; k < m->classes; k++) /* of labels against the rest as odds, over their sum */
+        total += p[k] = m->apart ? odds_against_rest(score[k], most) : exp(score[k] - most);
     for (uint64_t k = 0; k < m->classes; k++)
         p[k] /= total;
     return true;

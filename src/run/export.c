@@ -25,7 +25,7 @@ static const struct {
 static const char *liblinear_solver(const bda_model *m)
 {
     const loss_kind kind = m->loss->kind;
-    return m->outputs > 1 ? liblinear_solvers[kind].several : liblinear_solvers[kind].one;
+    return m->outputs > 1 && !m->apart ? liblinear_solvers[kind].several : liblinear_solvers[kind].one;
 }
 
 /* LIBLINEAR reads labels and the number of features as int. */

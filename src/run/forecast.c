@@ -98,7 +98,9 @@ uint64_t bda_forecast(const bda_data_summary *given, const bda_settings *s, int 
     uint64_t cell, row, blocks = s->blocks > 0 ? (uint64_t)s->blocks : (uint64_t)size * (uint64_t)s->threads;
     row_bytes(summary->values, &cell, &row);
     uint64_t instances = share(summary->instances, size), cells = share(summary->nonzeros, size);
-    const task *task = task_find(s->task, t.loss, summary->labels, NULL);
+    const bool apart = strcmp(s->multiclass, "one-vs-rest") == 0;
+    const task *task =
+        apart ? task_find_apart(s->task, t.loss, summary->labels) : task_find(s->task, t.loss, summary->labels, NULL);
     if (!task)
         return 0;
     const uint64_t outputs = task_outputs(task, summary->labels);

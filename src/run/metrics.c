@@ -104,6 +104,12 @@ double metrics_softmax_loss(const bda_model *m, const double *score, uint32_t tr
         return NAN;
     if (m->calibration)
         return calibration_loss(m->calibration, score, truth);
+    if (m->apart) {
+        double all = 0;
+        for (uint64_t k = 0; k < m->classes; k++)
+            all += exp(-logistic_loss(score[k]));
+        return logistic_loss(score[truth]) + log(all);
+    }
     const uint64_t best = bda_class_of(m, score);
     double others = 0;
     for (uint64_t k = 0; k < m->classes; k++)

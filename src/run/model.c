@@ -90,6 +90,12 @@ bool model_keep_scale(bda_model *m, bda_error *err)
     return !m->unit_rows || sections_keep(&m->extra, MODEL_SCALE, true, how, sizeof how - 1, err);
 }
 
+bool model_keep_apart(bda_model *m, bda_error *err)
+{
+    static const char how[] = "one-vs-rest";
+    return !m->apart || sections_keep(&m->extra, MODEL_MULTICLASS, true, how, sizeof how - 1, err);
+}
+
 void bda_model_free(bda_model *m)
 {
     if (!m)

@@ -42,6 +42,7 @@ struct bda_model {
     uint64_t shared;                 /* weights that belong to no feature */
     uint64_t n;                      /* (features + (bias >= 0)) * outputs + shared */
     bool unit_rows;                  /* scores are of rows of length 1 */
+    bool apart;                      /* of several labels: each was learnt against the rest */
     double *w;                       /* [n] = [features + (bias >= 0)][outputs], then [shared] */
     const calibration *calibration;  /* NULL: none */
     model_record record;
@@ -80,6 +81,8 @@ static inline bool model_has_probabilities(const bda_model *m)
 bool model_keep_calibration(bda_model *m, const unsigned char *packed, uint64_t count, bda_error *err);
 /* Adds to the file what it needs to say of unit_rows. */
 bool model_keep_scale(bda_model *m, bda_error *err);
+/* The same of apart; probabilities of several labels depend on it. */
+bool model_keep_apart(bda_model *m, bda_error *err);
 
 bool model_name_features(bda_model *m, const char *const *name, bda_error *err); /* [features], copied */
 
@@ -87,6 +90,7 @@ bool model_name_features(bda_model *m, const char *const *name, bda_error *err);
 
 #define MODEL_TABLE "table" /* section: the columns of the table that the model was trained on, see data/schema.h */
 #define MODEL_SCALE "scale" /* section: "unit-rows", scores are of rows of length 1 */
+#define MODEL_MULTICLASS "multiclass" /* section: "one-vs-rest", scores of labels are odds against the rest */
 #define MODEL_MAGIC "BDAMODEL"
 #define MODEL_VERSION 2
 

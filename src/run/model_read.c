@@ -11,8 +11,9 @@
 #include "run/train_sentences.h"
 
 /* Sections without which a model predicts something else, and that this program understands. */
-static const char *const known[] = {"model",      "labels",    "weights",   "shared-weights", "sentences",
-                                    "dictionary", "relations", MODEL_TABLE, MODEL_SCALE,      NULL};
+static const char *const known[] = {"model",     "labels",         "weights",   "shared-weights",
+                                    "sentences", "dictionary",     "relations", MODEL_TABLE,
+                                    MODEL_SCALE, MODEL_MULTICLASS, NULL};
 /* These become fields of the model, others are kept as they are. */
 static const char *const own[] = {"model",    "labels",   "weights",       "shared-weights",
                                   "training", "settings", "feature-names", NULL};
@@ -227,6 +228,7 @@ static bda_model *take_model(const sections *s, const byte_source *from, bda_err
                     read_calibration(m, s, from, err) &&
                     (!is_sentence_task(m->task) || sentence_model_glance(m, err));
     m->unit_rows = sections_find(s, MODEL_SCALE) != NULL;
+    m->apart = sections_find(s, MODEL_MULTICLASS) != NULL;
     if (ok)
         return m;
     bda_model_free(m);

@@ -12,6 +12,7 @@ static const char *const loss_names[] = {
     NULL};
 /* The intercept of who does not ask for one: free, penalised or none. */
 #define INTERCEPT "none"
+static const char *const multiclass_ways[] = {"together", "one-vs-rest", NULL};
 static const char *const intercepts[] = {"free", "penalised", "none", NULL};
 const char *const scale_names[] = {"none", "unit-rows", "max-abs", "standard", NULL};
 
@@ -142,8 +143,9 @@ const bda_option problem_options[] = {
      .argument = "KIND",
      .preset = INTERCEPT,
      .choices = intercepts,
-     .help = "add a constant feature: a free one is not regularised; a penalised one is, and has the value of the "
-             "option bias",
+     .help =
+         "add a constant feature to rows: a penalised one is regularised like the others and has the value of the "
+         "option bias, a free one is not regularised; tag and parse have none",
      AT(intercept)},
     {.name = "bias",
      .group = "problem",
@@ -165,6 +167,16 @@ const bda_option problem_options[] = {
          "scale rows to length 1, or features by their largest magnitude or their standard deviation; the model is "
          "for data as it is",
      AT(scaling)},
+    {.name = "multiclass",
+     .group = "problem",
+     .type = BDA_CHOICE,
+     .argument = "HOW",
+     .preset = "together",
+     .choices = multiclass_ways,
+     .help =
+         "more than two labels: one loss for all of them (Crammer and Singer's, softmax), or each label against the "
+         "rest, by as many losses of two labels",
+     AT(multiclass)},
     {.name = "class-weight",
      .group = "problem",
      .type = BDA_TEXT,

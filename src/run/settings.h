@@ -19,7 +19,7 @@ struct bda_settings {
         char task[OPTION_TEXT], loss[OPTION_TEXT], class_weight[OPTION_TEXT], start[OPTION_TEXT];
         char feature_penalty[OPTION_TEXT], weights[OPTION_TEXT];
         double cost, epsilon, l1_ratio, bias;
-        char intercept[OPTION_TEXT], scaling[OPTION_TEXT];
+        char intercept[OPTION_TEXT], scaling[OPTION_TEXT], multiclass[OPTION_TEXT];
     };
     struct { /* from sentences */
         char column[OPTION_TEXT], template_file[OPTION_TEXT], trees[OPTION_TEXT], labels[OPTION_TEXT];

@@ -70,6 +70,7 @@ static bool open_problem(problem *p, comm *c, const scaled *by, const bda_settin
     problem_request request = {
         .task = s->task,
         .loss = t->loss,
+        .apart = strcmp(s->multiclass, "one-vs-rest") == 0,
         .cost = t->cost,
         .epsilon = s->epsilon,
         .l1_ratio = s->l1_ratio,
@@ -256,7 +257,10 @@ static bda_model *new_model(const problem *p, const bda_settings *s, const train
     bda_model *m = make_model(p, t, err);
     if (m)
         m->unit_rows = t->scale == SCALE_UNIT_ROWS;
-    if (m && record_beginning(m, p, s, t, err) && keep_table(m, p->data, err) && model_keep_scale(m, err))
+    if (m)
+        m->apart = p->task->apart;
+    if (m && record_beginning(m, p, s, t, err) && keep_table(m, p->data, err) && model_keep_scale(m, err) &&
+        model_keep_apart(m, err))
         return m;
     bda_model_free(m);
     return NULL;

@@ -211,6 +211,9 @@ static bool add_class_weight(const char *text, const char *end, training *t, bda
 
 static bool check_class_weights(const bda_settings *s, training *t, bda_error *err)
 {
+    if (t->loss->regression && strcmp(s->multiclass, "together") != 0)
+        return err_set(err, BDA_USAGE, "--multiclass=%s is for labels, which --task=regress has none of",
+                       s->multiclass);
     if (!s->class_weight[0])
         return true;
     if (t->loss->regression)
@@ -294,9 +297,9 @@ static bool check_task_options(const bda_settings *s, bda_error *err)
                            owners[i].tasks[0], owners[i].tasks[1] ? " and " : "",
                            owners[i].tasks[1] ? owners[i].tasks[1] : "", s->task);
     }
-    static const char *const of_rows[] = {"start",           "scale",   "intercept",    "bias",
-                                          "feature-penalty", "weights", "class-weight", "zero-based",
-                                          "format",          "label",   "missing"};
+    static const char *const of_rows[] = {"start",      "multiclass",      "scale",   "intercept",
+                                          "bias",       "feature-penalty", "weights", "class-weight",
+                                          "zero-based", "format",          "label",   "missing"};
     const bool sentences = strcmp(s->task, "tag") == 0 || strcmp(s->task, "parse") == 0;
     for (size_t i = 0; sentences && i < sizeof of_rows / sizeof *of_rows; i++)
         if (settings_given(s, of_rows[i]))

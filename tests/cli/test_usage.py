@@ -7,7 +7,7 @@ import sys
 
 import support
 
-TRAIN = """task loss cost epsilon l1-ratio feature-penalty intercept bias scale class-weight weights start method gap gap-of max-rounds max-time
+TRAIN = """task loss cost epsilon l1-ratio feature-penalty intercept bias scale multiclass class-weight weights start method gap gap-of max-rounds max-time
 local-epochs a1 a2 line-search step tau beta hull accelerate history penalty balance relaxation blocks seed threads
 threads-mode log quiet progress progress-every zero-based force no-scaling validate patience column
 template trees labels min-count inference learning-epochs machine""".split()
