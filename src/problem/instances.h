@@ -58,8 +58,8 @@ void rows_hessian(const instances *b, const double *bend, uint64_t first, uint64
 void apart_hessian_times(const instances *b, const double *bend, const double *d, double *out);
 void apart_diagonal(const instances *b, const double *bend, double *out);
 
-extern const primal_kind linear_primal;         /* one margin */
-extern const primal_kind one_vs_rest_primal;    /* several: each label against the rest, with the losses of one margin */
+extern const primal_kind linear_primal;      /* one margin */
+extern const primal_kind one_vs_rest_primal; /* several: each label against the rest, with the losses of one margin */
 extern const primal_kind crammer_singer_primal; /* several: multiclass hinge and squared hinge */
 extern const primal_kind softmax_primal;        /* several: logistic */
 extern const primal_kind structured_primal;     /* structures: logistic */

@@ -163,12 +163,12 @@ static bool machines_have(comm *c, uint64_t mine, uint64_t weights, uint64_t blo
 bool forecast_room(comm *c, uint64_t *room, bda_error *err)
 {
     const int size = bda_comm_size(c), rank = bda_comm_rank(c);
-    uint64_t *machine = calloc((size_t)size, sizeof *machine), ranks = 0;
+    uint64_t *machine = calloc((size_t)size, sizeof *machine), ranks = 1;
     const bool ok = comm_agree(c, machine || err_memory(err, (uint64_t)size * 8, "a table of ranks"), err);
     if (ok) {
         comm_gather_counts(c, machine_number(), machine);
         for (int r = 0; r < size; r++)
-            ranks += machine[r] == machine[rank];
+            ranks += r != rank && machine[r] == machine[rank];
         *room = mem_available_bytes() / ranks;
     }
     free(machine);

@@ -105,10 +105,11 @@ double metrics_softmax_loss(const bda_model *m, const double *score, uint32_t tr
     if (m->calibration)
         return calibration_loss(m->calibration, score, truth);
     if (m->apart) {
-        double all = 0;
+        const double least = logistic_loss(score[bda_class_of(m, score)]);
+        double all = 0; /* over the probability of the most probable label, so that it cannot vanish */
         for (uint64_t k = 0; k < m->classes; k++)
-            all += exp(-logistic_loss(score[k]));
-        return logistic_loss(score[truth]) + log(all);
+            all += exp(least - logistic_loss(score[k]));
+        return logistic_loss(score[truth]) - least + log(fmax(all, 1));
     }
     const uint64_t best = bda_class_of(m, score);
     double others = 0;

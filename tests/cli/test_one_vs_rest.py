@@ -84,6 +84,16 @@ class OneVsRest(support.Case):
             self.assertEqual(str(told["label"]), max(odds, key=odds.get))
         self.assertAlmostEqual(json.loads(self.read("metrics"))["log_loss"], loss / len(self.data), 9)
 
+    def test_log_loss_where_no_label_is_probable(self):
+        """Each label is rarer than the others together, so far out all scores are far below 0."""
+        self.write("alike", "".join(f"{y} 1:1\n" for y in (1, 2, 3)))
+        self.write("far", "".join(f"{y} 1:1e9\n" for y in (1, 2, 3)))
+        self.train("alike", "m", "--multiclass=one-vs-rest", "--loss=logistic", "--intercept=none", "--gap=1e-9")
+        self.works("predict", "--quiet", "--metrics=metrics", "m", "far", "out")
+        self.assertLess(max(w * 1e9 for w in self.columns("m")), -745)
+        loss = json.loads(self.read("metrics"))["log_loss"]
+        self.assertTrue(math.isfinite(loss) and loss >= 0, loss)
+
     def test_model_says_so(self):
         self.train("d", "m", "--multiclass=one-vs-rest", "--loss=hinge")
         self.assertIn("each against the rest", self.works("info", "m").stdout)
