@@ -25,7 +25,8 @@ static void *count_turns(void *self)
     guard *g = self;
     for (double passed = 0; passed < g->patience; passed += TURN) {
         struct pollfd in = {.fd = g->fd, .events = POLLIN};
-        if (poll(&in, 1, (int)(1000 * TURN)) > 0)
+        poll(&in, 1, (int)(1000 * TURN));
+        if (atomic_load(&g->over))
             return NULL;
     }
     g->lost(g->self, -1, true);
@@ -36,6 +37,7 @@ void guard_begin(guard *g)
 {
     if (!g)
         return;
+    atomic_store(&g->over, false);
     g->fd = g->patience > 0 ? eventfd(0, EFD_CLOEXEC) : -1;
     if (g->fd >= 0 && !quiet_thread(&g->thread, count_turns, g)) {
         close(g->fd);
@@ -47,8 +49,9 @@ void guard_end(guard *g)
 {
     if (!g || g->fd < 0)
         return;
-    const uint64_t over = 1;
-    (void)!write(g->fd, &over, sizeof over);
+    const uint64_t wake = 1;
+    atomic_store(&g->over, true);
+    (void)!write(g->fd, &wake, sizeof wake); /* or the turn ends by itself */
     pthread_join(g->thread, NULL);
     close(g->fd);
     g->fd = -1;

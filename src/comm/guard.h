@@ -4,13 +4,15 @@
 #define COMM_GUARD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct guard {
     double patience; /* seconds; 0: no limit */
     void (*lost)(void *self, int rank, bool first);
     void *self;
-    int fd; /* -1: it has not begun */
+    int fd; /* wakes the thread; -1: it has not begun */
+    _Atomic bool over;
     pthread_t thread;
 } guard;
 

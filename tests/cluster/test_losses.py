@@ -11,7 +11,7 @@ import hosts  # noqa: E402
 from hosts import support  # noqa: E402
 import test_sentences as sentences  # noqa: E402
 
-ENDLESS = ["--log=log", "--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--method=dsvm-ave", "d", "m"]
+ENDLESS = ["--log=log", *support.ENDLESS, "d", "m"]
 MOMENTS = int(os.environ.get("BDA_MOMENTS", "2"))  # how many random ones are tried
 
 

@@ -82,7 +82,7 @@ class Slurm(Case):
         self.assertEqual(self.log("train.log")[-1]["reason"], "gap")
 
     def test_a_job_that_is_queued_again(self):
-        self.put("docs/checkpoints.md", "--quiet --gap=0 --max-rounds=1000000000 --method=bda --loss=hinge")
+        self.put("docs/checkpoints.md", "--quiet " + " ".join(support.ENDLESS))
         job = self.submit(SMALL)
         self.until(lambda: self.rounds(f"train-{job}-0.log") > 3)
         self.run_beside(f"scancel --signal=USR1 {job}")  # the script queues it again
@@ -93,7 +93,7 @@ class Slurm(Case):
         self.until(lambda: self.state(job)[0] == "CANCELLED")
 
     def test_a_node_that_fails(self):
-        self.put("README.md", "--quiet --gap=0 --max-rounds=1000000000 --method=bda --loss=hinge --checkpoint-every=1")
+        self.put("README.md", "--quiet --checkpoint-every=1 " + " ".join(support.ENDLESS))
         job = self.submit(SMALL)
         self.until(lambda: self.exists("state.old"))
         nodes = re.search(r" NodeList=host\[(\d)-(\d)\]", self.run_beside(f"scontrol show job {job}")).groups()
@@ -105,7 +105,7 @@ class Slurm(Case):
 class SlurmTime(Case):
     def test_its_signal_before_the_time_is_up(self):
         """Slurm counts in minutes and looks every half."""
-        self.put("README.md", "--quiet --gap=0 --max-rounds=1000000000 --method=dsvm-ave --loss=hinge")
+        self.put("README.md", "--quiet " + " ".join(support.ENDLESS))
         self.run_beside(f"sbatch --wait {SMALL} --time=1 --signal=USR1@55 job", status=3)
         self.works("info", "model")
         self.assertEqual(self.log("train.log")[-1]["reason"], "interrupted")
