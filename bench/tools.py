@@ -115,7 +115,10 @@ def bda(*args, ranks=1, status=(0,)):
 
 
 def train(path, *options, ranks=1, model=None):
-    """Stopping before the gap was reached is no failure here; --gap is of the start."""
+    """Stopping before the gap was reached is no failure here; --gap is of the start. Without an intercept, as peers and papers
+    have it."""
+    if not any(o.startswith(("--bias", "--intercept", "--task=tag", "--task=parse")) for o in options):
+        options = ("--intercept=none", *options)
     with tempfile.TemporaryDirectory() as d:
         log = os.path.join(d, "log")
         r = bda("train", "--quiet", "--gap-of=start", f"--log={log}", *options, path, model or os.path.join(d, "model"), ranks=ranks,

@@ -25,6 +25,12 @@ ENDLESS = ["--gap=0", "--max-rounds=1000000000", "--loss=hinge", "--cost=1e8", "
 SKIPPED = 77  # exit status, known to tests/CMakeLists.txt
 
 
+def plain(options):
+    """The options, and no intercept unless they ask for one: for objectives and scores that are reckoned without."""
+    asked = any(str(o).startswith(("--intercept", "--bias")) for o in options)
+    return [*options] if asked else ["--intercept=none", *options]
+
+
 def environment(ranks):
     env = dict(os.environ, LC_ALL="C", OMP_WAIT_POLICY="passive")
     env.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")

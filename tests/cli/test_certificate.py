@@ -87,7 +87,7 @@ class Certificate(support.Case):
         text = support.libsvm(support.problem(rows=150, features=25, seed=7, labels=labels))
         self.write("d", text)
         self.works("train", f"--task={task}", f"--loss={loss}", f"--cost={cost}", f"--gap={gap}", "--log=log",
-                   "--max-rounds=20000", "--quiet", *options, "d", "m", ranks=ranks)
+                   "--max-rounds=20000", "--quiet", *support.plain(options), "d", "m", ranks=ranks)
         self.works("export", "--format=liblinear", "m", "text")
         header, w = support.read_liblinear(self.read("text").decode())
         if task == "classify":
@@ -131,7 +131,7 @@ class Rounds(support.Case):
     """The paper's claim: on text, the line search needs fewer rounds than safe steps (disdca) and averages."""
 
     def duals(self, loss, *options):
-        self.works("train", f"--loss={loss}", "--log=log", "--quiet", *options, "d", "m")
+        self.works("train", f"--loss={loss}", "--log=log", "--quiet", *support.plain(options), "d", "m")
         return [r["dual"] for r in self.log("log")[1:-1]]
 
     def rounds(self, loss, method, best, accuracy):

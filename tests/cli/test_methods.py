@@ -92,7 +92,7 @@ class RefusedByTheData(support.Case):
 
     def test_weights(self):
         self.write("d", "1 1:1\n-1 5000:1\n")
-        sentence = self.fails(2, "train", "--method=newton", "d", "m", says=["4096", "5000"])
+        sentence = self.fails(2, "train", "--method=newton", "--intercept=none", "d", "m", says=["4096", "5000"])
         self.assertIn("tron", names(sentence, "; --method=", " would do"))
 
     @support.unittest.skipUnless(support.has_launcher(), "no mpirun")

@@ -9,7 +9,7 @@ import support
 class Model(support.Case):
     def train(self, *args, data=None, text=None):
         self.write("d", text or support.libsvm(data or support.problem()))
-        self.works("train", "--quiet", "--max-rounds=20", *args, "d", "m", status=(0, 3))
+        self.works("train", "--quiet", "--max-rounds=20", *support.plain(args), "d", "m", status=(0, 3))
 
     def test_a_damaged_model_is_refused(self):
         """A few kinds of damage through the program; tests/unit/test_model.c goes through all of them."""

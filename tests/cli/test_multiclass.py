@@ -54,7 +54,7 @@ def loss_of(loss, z, y):
 class Multiclass(support.Case):
     def train(self, *args, data=None, **how):
         self.write("d", text(data or problem()))
-        self.works("train", "--quiet", "--log=log", *args, "d", "m", **how)
+        self.works("train", "--quiet", "--log=log", *support.plain(args), "d", "m", **how)
         self.works("export", "m", "text")
         return read_columns(self.read("text").decode())
 
@@ -234,7 +234,7 @@ class Multiclass(support.Case):
             self.predict("--scores")
             alone = self.read("m"), self.read("out"), self.read("metrics")
             for ranks, threads in ((0, 2), (2, 1), (3, 2)):
-                self.works("train", f"--threads={threads}", *args, "d", "m", ranks=ranks, status=(0, 3))
+                self.works("train", f"--threads={threads}", *support.plain(args), "d", "m", ranks=ranks, status=(0, 3))
                 self.predict("--scores", f"--threads={threads}", ranks=ranks)
                 self.assertEqual((self.read("m"), self.read("out"), self.read("metrics")), alone)
 

@@ -44,7 +44,7 @@ def unpack(name, to):
 class Optima(support.Case):
     def check(self, rows, task, loss, cost, optimum, upper_bound):
         within = WITHIN.get(loss, 1e-5)
-        self.works("train", f"--task={LOSSES[task]}", f"--loss={loss}", f"--cost={cost}", "--epsilon=0.1",
+        self.works("train", f"--task={LOSSES[task]}", f"--loss={loss}", f"--cost={cost}", "--epsilon=0.1", "--intercept=none",
                    f"--gap={within / 1.01:.3g}", "--max-rounds=100000", "--log=log", "--quiet", "d", "m")
         self.works("export", "--format=liblinear", "m", "text")
         _, w = support.read_liblinear(self.read("text").decode())

@@ -62,7 +62,7 @@ class Peers(support.Case):
     def train(self, loss, cost, *options, name="d"):
         task = "regress" if loss == "squared-error" else "classify"
         self.works("train", f"--task={task}", f"--loss={loss}", f"--cost={cost!r}", "--gap=1e-9", "--quiet",
-                   "--max-rounds=20000", "--log=log", *options, name, "m", status=(0, 3))
+                   "--max-rounds=20000", "--log=log", *support.plain(options), name, "m", status=(0, 3))
         self.works("export", "--format=liblinear", "m", "text")
         w = support.read_liblinear(self.read("text").decode())[1]
         return w + [0.0] * (self.FEATURES - len(w)), self.log("log")[-1]
@@ -121,7 +121,7 @@ class Peers(support.Case):
                 machine = LinearSVC(C=0.1, fit_intercept=False, tol=1e-10, max_iter=100000)
                 theirs = CalibratedClassifierCV(machine, method=method, cv=PredefinedSplit(fold), ensemble=False)
                 theirs = theirs.fit(x, y).predict_proba(x)
-                self.works("select", "--costs=0.1", "--gap=1e-10", f"--calibrate={kind}", "-q", "d", "m", "--force")
+                self.works("select", "--intercept=none", "--costs=0.1", "--gap=1e-10", f"--calibrate={kind}", "-q", "d", "m", "--force")
                 lines = self.works("predict", "--probability", "-q", "m", "d").stdout.splitlines()
                 self.assertEqual(lines[0], "labels 1 -1")
                 ours = numpy.array([[float(p) for p in line.split()[1:]] for line in lines[1:]])

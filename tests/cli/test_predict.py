@@ -25,7 +25,7 @@ def auc(scores, positive):
 class Predict(support.Case):
     def train(self, *args, data):
         self.write("d", support.libsvm(data))
-        self.works("train", "--quiet", "--max-rounds=20", *args, "d", "m", status=(0, 3))
+        self.works("train", "--quiet", "--max-rounds=20", *support.plain(args), "d", "m", status=(0, 3))
         self.works("export", "m", "text")
         return support.read_liblinear(self.read("text").decode())
 

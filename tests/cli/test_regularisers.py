@@ -15,7 +15,7 @@ def objective(data, w, loss, cost, ratio=0.0, factor=None):
 
 class Regulariser(support.Case):
     def train(self, *args, model="m", **how):
-        self.works("train", "--quiet", "--log=log", *args, "d", model, **how)
+        self.works("train", "--quiet", "--log=log", *support.plain(args), "d", model, **how)
         self.works("export", model, "text")
         return support.read_liblinear(self.read("text").decode())[1]
 
@@ -181,7 +181,7 @@ class FeaturePenalty(Regulariser):
             self.train(*args, status=(0, 3))
             alone = self.read("m")
             for ranks, threads in ((0, 2), (2, 1), (3, 1)):
-                self.works("train", "--quiet", f"--threads={threads}", *args, "d", "m", ranks=ranks, status=(0, 3))
+                self.works("train", "--quiet", f"--threads={threads}", *support.plain(args), "d", "m", ranks=ranks, status=(0, 3))
                 self.assertEqual(self.read("m"), alone)
         self.write("p", "1 x\n")
         self.fails(1, "train", "--feature-penalty=p", "d", "n", ranks=2, says=["p, line 1:", "'x'"])

@@ -253,7 +253,7 @@ static void forecast_follows_the_settings(void **state)
     bda_error err;
     bda_data_summary big = {
         .size = sizeof big, .instances = 1000000, .features = 2000000, .nonzeros = 50000000, .values = "ones"};
-    bda_settings *s = settings_of("train", NULL, NULL);
+    bda_settings *s = settings_of("train", "intercept", "none");
     uint64_t one = bda_forecast(&big, s, 1), two = bda_forecast(&big, s, 2);
     assert_true(one > 4 * big.nonzeros + 3 * 8 * big.features);
     assert_true(two < one && two > one / 2);
@@ -263,6 +263,7 @@ static void forecast_follows_the_settings(void **state)
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features);
     bda_settings_free(s);
     s = settings_of("train", "blocks", "5");
+    assert_true(bda_set(s, "intercept", "none", &err));
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features);
     big.values = "float";
     assert_int_equal(bda_forecast(&big, s, 1) - one, 4 * 8 * big.features + 4 * big.nonzeros);
