@@ -40,7 +40,8 @@ class Hosts(hosts.Case):
         text = certificate.words(rows=3000, features=40000)
         self.write("d", text)
         for count, loss in ((2, "squared-hinge"), (3, "hinge"), (2, "logistic")):
-            self.on_hosts(count, support.BDA, "train", "--quiet", "--force", f"--loss={loss}", "--log=log", "d", "m")
+            self.on_hosts(count, support.BDA, "train", "--quiet", "--force", f"--loss={loss}", "--intercept=none", "--log=log", "d",
+                          "m")
             self.works("export", "--force", "m", "text")
             _, w = support.read_liblinear(self.read("text").decode())
             sign = 1 if support.read_liblinear(self.read("text").decode())[0]["label"][0] == "1" else -1
