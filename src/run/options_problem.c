@@ -11,7 +11,7 @@ static const char *const loss_names[] = {
     "hinge", "squared-hinge", "logistic", "epsilon-insensitive", "squared-epsilon-insensitive", "squared-error",
     NULL};
 /* The intercept of who does not ask for one: free, penalised or none. */
-#define INTERCEPT "penalised"
+#define INTERCEPT "none"
 static const char *const multiclass_ways[] = {"together", "one-vs-rest", NULL};
 static const char *const intercepts[] = {"free", "penalised", "none", NULL};
 const char *const scale_names[] = {"none", "unit-rows", "max-abs", "standard", NULL};
