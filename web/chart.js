@@ -88,7 +88,7 @@ class Chart {
         const log = which === "x" ? this.now.xLog : this.now.yLog;
         let least = Infinity, most = -Infinity;
         for (const line of this.lines)
-            for (const value of which === "y" && this.now.settled ? line.y.slice(Math.floor(line.y.length / 4) || 1) : line[which]) {
+            for (const value of which === "y" && this.now.settled ? line.y.slice(Math.min(Math.floor(line.y.length / 4) || 1, line.y.length - 1)) : line[which]) {
                 if (value < least) least = value;
                 if (value > most) most = value;
             }
